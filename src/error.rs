@@ -1,0 +1,300 @@
+//! What is wrong with a file, and where.
+
+use core::fmt;
+
+use crate::header::name_around;
+use crate::header::text::{Decimal, Text};
+
+/// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
+/// nothing the number is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum ErrorKind {
+    /// The input ends within the 8 bytes of the header size. Number: bytes missing.
+    FileTooShort,
+    /// The header size is over the limit. Number: the header size.
+    HeaderTooLarge,
+    /// The input ends within the header. Number: bytes missing.
+    HeaderTruncated,
+    /// The input is a git-LFS pointer, which stands for a file that was not downloaded.
+    GitLfsPointer,
+    /// The input is a zip archive, as PyTorch's `.pth`, `.pt` and `.bin` files are.
+    ZipArchive,
+    /// The input is a pickle, as old PyTorch files are.
+    Pickle,
+    /// The input is an HTML page, as a failed download leaves it.
+    Html,
+    /// The input is compressed with gzip.
+    Gzip,
+    /// The input is a GGUF file.
+    Gguf,
+
+    /// The header is not UTF-8.
+    InvalidUtf8,
+    /// The header ends in the middle of its JSON text.
+    UnexpectedEnd,
+    /// The header does not begin with an object's `{`.
+    ExpectedObject,
+    /// A key, a string in quotes, should stand here.
+    ExpectedKey,
+    /// A colon should stand here.
+    ExpectedColon,
+    /// A comma, or the bracket that closes the array or object, should stand here.
+    ExpectedComma,
+    /// A JSON value should stand here.
+    ExpectedValue,
+    /// A control character stands in a string without being escaped.
+    ControlCharacter,
+    /// JSON has no such escape sequence.
+    InvalidEscape,
+    /// Half of a surrogate pair stands without its other half.
+    UnpairedSurrogate,
+    /// A number is not spelled as JSON demands.
+    InvalidNumber,
+    /// Arrays and objects are nested too deeply. Number: the limit.
+    NestingTooDeep,
+    /// Something other than white space follows the header's object.
+    TrailingCharacters,
+
+    /// The description of a tensor is not an object.
+    TensorNotObject,
+    /// A field of a tensor's description, or `__metadata__`, is given twice.
+    DuplicateField,
+    /// A field is missing. Number: 0 `dtype`, 1 `shape`, 2 `data_offsets`.
+    MissingField,
+    /// `dtype` is not a string.
+    DtypeNotString,
+    /// There is no dtype of that name.
+    UnknownDtype,
+    /// `shape` is not an array.
+    ShapeNotArray,
+    /// `data_offsets` is not an array of two.
+    OffsetsNotPair,
+    /// A dimension or an offset is not an integer from 0 to 2⁶⁴ − 1.
+    NotUnsigned,
+    /// `__metadata__` is neither an object nor null.
+    MetadataNotObject,
+    /// A value in `__metadata__` is not a string.
+    MetadataNotString,
+    /// Two keys in `__metadata__` are equal. Number: where the other one stands.
+    DuplicateKey,
+    /// Two tensors have the same name. Number: where the other one stands.
+    DuplicateName,
+
+    /// The size of a tensor in bits, or its place in the file, does not fit 64 bits.
+    SizeOverflow,
+    /// The elements of a tensor do not fill whole bytes. Number: its size in bits.
+    PartialByte,
+    /// A tensor ends before it begins.
+    OffsetsReversed,
+    /// `data_offsets` disagree with shape and dtype. Number: the bytes that these need.
+    SizeMismatch,
+    /// Bytes before a tensor belong to none. Number: how many.
+    Gap,
+    /// A tensor begins within another. Number: the bytes they share.
+    Overlap,
+    /// The input ends before the last tensor does. Number: bytes missing.
+    DataTruncated,
+    /// The input goes on behind the last tensor. Number: bytes too many.
+    TrailingBytes,
+
+    /// The caller's slots are too few. Number: how many are needed.
+    TooFewSlots,
+    /// The caller's buffer is too small. Number: the bytes needed.
+    BufferTooSmall,
+}
+
+impl ErrorKind {
+    /// What is wrong, in words; usable in a `const` panic.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::FileTooShort => "file ends within the 8 bytes of the header size",
+            Self::HeaderTooLarge => "header size is over the limit",
+            Self::HeaderTruncated => "file ends within the header",
+            Self::GitLfsPointer => "not safetensors but a git-LFS pointer; fetch the file it stands for",
+            Self::ZipArchive => "not safetensors but a zip archive, perhaps of PyTorch",
+            Self::Pickle => "not safetensors but a pickle, perhaps of PyTorch",
+            Self::Html => "not safetensors but an HTML page, perhaps a failed download",
+            Self::Gzip => "not safetensors but gzip; decompress it first",
+            Self::Gguf => "not safetensors but GGUF",
+            Self::InvalidUtf8 => "header is not UTF-8",
+            Self::UnexpectedEnd => "header ends in the middle of its JSON",
+            Self::ExpectedObject => "header does not begin with `{`",
+            Self::ExpectedKey => "expected a key in quotes",
+            Self::ExpectedColon => "expected `:`",
+            Self::ExpectedComma => "expected `,` or a closing bracket",
+            Self::ExpectedValue => "expected a JSON value",
+            Self::ControlCharacter => "control character in a string",
+            Self::InvalidEscape => "invalid escape sequence",
+            Self::UnpairedSurrogate => "unpaired surrogate",
+            Self::InvalidNumber => "invalid number",
+            Self::NestingTooDeep => "arrays and objects are nested too deeply",
+            Self::TrailingCharacters => "characters behind the header's object",
+            Self::TensorNotObject => "description of a tensor is not an object",
+            Self::DuplicateField => "field is given twice",
+            Self::MissingField => "field is missing",
+            Self::DtypeNotString => "dtype is not a string",
+            Self::UnknownDtype => "unknown dtype",
+            Self::ShapeNotArray => "shape is not an array",
+            Self::OffsetsNotPair => "data_offsets is not an array of two",
+            Self::NotUnsigned => "not an integer from 0 to 2^64-1",
+            Self::MetadataNotObject => "__metadata__ is not an object",
+            Self::MetadataNotString => "value in __metadata__ is not a string",
+            Self::DuplicateKey => "key in __metadata__ is given twice",
+            Self::DuplicateName => "two tensors have the same name",
+            Self::SizeOverflow => "size of a tensor overflows 64 bits",
+            Self::PartialByte => "elements do not fill whole bytes",
+            Self::OffsetsReversed => "data_offsets end before they begin",
+            Self::SizeMismatch => "data_offsets disagree with shape and dtype",
+            Self::Gap => "bytes before this tensor belong to none",
+            Self::Overlap => "tensor begins within another",
+            Self::DataTruncated => "file ends before the last tensor does",
+            Self::TrailingBytes => "file goes on behind the last tensor",
+            Self::TooFewSlots => "too few slots",
+            Self::BufferTooSmall => "buffer is too small",
+        }
+    }
+
+    /// What stands before and behind [`Error::number`] in a message.
+    const fn number_words(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated => ("", " bytes missing"),
+            Self::HeaderTooLarge => ("", " bytes"),
+            Self::NestingTooDeep => ("limit ", ""),
+            Self::DuplicateKey | Self::DuplicateName => ("the other at byte ", ""),
+            Self::PartialByte => ("", " bits"),
+            Self::SizeMismatch => ("", " bytes needed"),
+            Self::Gap => ("", " bytes"),
+            Self::Overlap => ("", " bytes shared"),
+            Self::TrailingBytes => ("", " bytes too many"),
+            Self::TooFewSlots | Self::BufferTooSmall => ("", " needed"),
+            _ => return None,
+        })
+    }
+}
+
+/// An error: what is wrong, the byte at which it is, and one number that tells more.
+///
+/// It is `Copy` and 16 bytes small. [`Error::display`] adds the name of the tensor, read from the
+/// input again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Error {
+    number: u64,
+    offset_low: u32,
+    offset_high: u16,
+    kind: ErrorKind,
+}
+
+impl Error {
+    #[cold]
+    pub(crate) const fn new(kind: ErrorKind, offset: u64, number: u64) -> Self {
+        let [a, b, c, d, e, f, g, h] = offset.to_le_bytes();
+        let high = if g | h == 0 { u16::from_le_bytes([e, f]) } else { u16::MAX };
+        Self { number, offset_low: u32::from_le_bytes([a, b, c, d]), offset_high: high, kind }
+    }
+
+    /// Which rule is broken.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Where, in bytes from the start of the input.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        let [a, b, c, d] = self.offset_low.to_le_bytes();
+        let [e, f] = self.offset_high.to_le_bytes();
+        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
+    }
+
+    /// A number that tells more; [`ErrorKind`] says what it means.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The error as text, with the name of the tensor (or metadata key) in which it is.
+    ///
+    /// `input` is what was parsed. The header is walked again up to the error.
+    ///
+    /// ```
+    /// # use safetensors_core::{SafeTensors, Slot};
+    /// let file = b"\x38\0\0\0\0\0\0\0{\"bias\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}\0\0\0\0";
+    /// let error = SafeTensors::parse(file, &mut [Slot::EMPTY; 1]).unwrap_err();
+    /// assert_eq!(
+    ///     error.display(file).to_string(),
+    ///     "tensor \"bias\": data_offsets disagree with shape and dtype, 8 bytes needed (at byte 58)"
+    /// );
+    /// ```
+    #[must_use]
+    pub const fn display<'a>(&'a self, input: &'a [u8]) -> DisplayError<'a> {
+        DisplayError { error: self, input }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.message())?;
+        if self.kind == ErrorKind::MissingField {
+            f.write_str(match self.number {
+                0 => ", dtype",
+                1 => ", shape",
+                _ => ", data_offsets",
+            })?;
+        }
+        if let Some((before, behind)) = self.kind.number_words() {
+            f.write_str(", ")?;
+            f.write_str(before)?;
+            Decimal(self.number).fmt(f)?;
+            f.write_str(behind)?;
+        }
+        if matches!(self.kind, ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall) {
+            return Ok(());
+        }
+        f.write_str(" (at byte ")?;
+        Decimal(self.offset()).fmt(f)?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Error { kind: ")?;
+        fmt::Debug::fmt(&self.kind, f)?;
+        f.write_str(", offset: ")?;
+        Decimal(self.offset()).fmt(f)?;
+        f.write_str(", number: ")?;
+        Decimal(self.number).fmt(f)?;
+        f.write_str(" }")
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// An [`Error`] with the name of the tensor in which it is; made by [`Error::display`].
+#[derive(Clone, Copy, Debug)]
+pub struct DisplayError<'a> {
+    error: &'a Error,
+    input: &'a [u8],
+}
+
+impl DisplayError<'_> {
+    /// The tensor or metadata key around the error, if it is inside one.
+    #[must_use]
+    pub fn name(&self) -> Option<Text<'_>> {
+        name_around(self.input, self.error.offset()).map(|(_, name)| name)
+    }
+}
+
+impl fmt::Display for DisplayError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((metadata, name)) = name_around(self.input, self.error.offset()) {
+            f.write_str(if metadata { "metadata " } else { "tensor " })?;
+            fmt::Display::fmt(&name.quoted(), f)?;
+            f.write_str(": ")?;
+        }
+        fmt::Display::fmt(self.error, f)
+    }
+}

@@ -1,0 +1,427 @@
+//! Strings of the header: checked JSON text that is unescaped when asked, without memory.
+
+use core::cmp::Ordering;
+use core::fmt::{self, Write};
+use core::hash::{Hash, Hasher as CoreHasher};
+use core::str::{self, Chars as StrChars};
+
+use super::scan;
+use crate::raw::{self, Hasher, WORD};
+use crate::{Error, ErrorKind};
+
+/// A string of the header: the name of a tensor, a metadata key or a metadata value.
+///
+/// It borrows the header. Escapes (`\n`, `\u00e9`, surrogate pairs) are resolved on the way: two
+/// texts are equal, ordered and hashed by the characters they stand for, and compare with `str`.
+///
+/// ```
+/// # use safetensors_core::{Header, Entry};
+/// let file = b"\x19\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"\\u00e9\"}}";
+/// # let mut file = file.to_vec(); file[0] = file.len() as u8 - 8;
+/// let value = Header::read(&file)?.metadata().unwrap().value("k").unwrap();
+/// assert_eq!(value, "é");
+/// assert_eq!(value.raw(), b"\\u00e9");
+/// let mut buffer = [0; 8];
+/// assert_eq!(value.decode_into(&mut buffer)?, "é");
+/// # Ok::<(), safetensors_core::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Text<'data> {
+    raw: &'data [u8],
+    escaped: bool,
+}
+
+impl<'data> Text<'data> {
+    /// `raw` must be what stands between the quotes of a string that the scanner accepted.
+    pub(crate) const fn new(raw: &'data [u8], escaped: bool) -> Self {
+        Self { raw, escaped }
+    }
+
+    /// The text as it stands in the header between the quotes, escapes and all.
+    #[must_use]
+    pub const fn raw(&self) -> &'data [u8] {
+        self.raw
+    }
+
+    /// The text itself, when it needs no unescaping; almost every name is such a text.
+    #[must_use]
+    pub const fn as_str(&self) -> Option<&'data str> {
+        if self.escaped {
+            return None;
+        }
+        match str::from_utf8(self.raw) {
+            Ok(text) => Some(text),
+            Err(_) => None,
+        }
+    }
+
+    /// [`Text::as_str`] without looking at the bytes again.
+    #[inline(always)]
+    pub(crate) const fn as_plain(&self) -> Option<&'data [u8]> {
+        if self.escaped { None } else { Some(self.raw) }
+    }
+
+    /// The length in bytes of UTF-8, unescaped.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        if !self.escaped {
+            return self.raw.len();
+        }
+        let mut bytes = self.bytes();
+        let mut len: usize = 0;
+        while bytes.next().is_some() {
+            len = len.wrapping_add(1);
+        }
+        len
+    }
+
+    /// Whether the text is empty.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// The characters, unescaped.
+    #[must_use]
+    pub fn chars(&self) -> Chars<'data> {
+        Chars { run: "".chars(), rest: self.raw }
+    }
+
+    /// Copies the unescaped text into `buffer` and returns it as `str`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BufferTooSmall`], with the bytes needed as its number.
+    pub fn decode_into<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer str, Error> {
+        let len = self.len();
+        let Some((buffer, _)) = buffer.split_at_mut_checked(len) else {
+            return Err(Error::new(ErrorKind::BufferTooSmall, 0, raw::wide(len)));
+        };
+        let mut bytes = self.bytes();
+        for to in buffer.iter_mut() {
+            *to = bytes.next().unwrap_or(0);
+        }
+        Ok(str::from_utf8(buffer).unwrap_or(""))
+    }
+
+    /// Whether this is the text `other`; `==` that can be used in a `const`.
+    #[must_use]
+    pub const fn is(&self, other: &str) -> bool {
+        self.compare(&Text::new(other.as_bytes(), false)).is_eq()
+    }
+
+    /// The text in quotes, with everything escaped that could mislead a terminal or a reader:
+    /// control characters, bidirectional controls, zero-width characters, quotes, backslashes.
+    ///
+    /// ```
+    /// # use safetensors_core::Header;
+    /// # let mut file = b"\0\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"\\u001b[2J\"}}".to_vec();
+    /// # file[0] = file.len() as u8 - 8;
+    /// # let value = Header::read(&file)?.metadata().unwrap().value("k").unwrap();
+    /// assert_eq!(value.quoted().to_string(), "\"\\u{1b}[2J\"");
+    /// # Ok::<(), safetensors_core::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn quoted(&self) -> Quoted<'data> {
+        Quoted(*self)
+    }
+
+    /// Orders by the bytes of the unescaped text, as `str` does.
+    pub(crate) const fn compare(&self, other: &Text<'_>) -> Ordering {
+        if !self.escaped && !other.escaped {
+            return raw::compare(self.raw, other.raw);
+        }
+        let (mut a, mut b) = (self.bytes(), other.bytes());
+        loop {
+            return match (a.next(), b.next()) {
+                (Some(a), Some(b)) if a == b => continue,
+                (Some(a), Some(b)) => {
+                    if a < b {
+                        Ordering::Less
+                    } else {
+                        Ordering::Greater
+                    }
+                }
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => Ordering::Less,
+                (Some(_), None) => Ordering::Greater,
+            };
+        }
+    }
+
+    /// The hash of the unescaped text.
+    pub(crate) const fn hash(&self) -> u32 {
+        if !self.escaped {
+            return Hasher::hash(self.raw);
+        }
+        let mut bytes = self.bytes();
+        let mut hasher = Hasher::new();
+        let mut len: usize = 0;
+        loop {
+            let mut word = [0; WORD];
+            let mut filled = 0;
+            let mut rest: &mut [u8] = &mut word;
+            while let Some((to, others)) = rest.split_first_mut() {
+                let Some(byte) = bytes.next() else { break };
+                *to = byte;
+                filled = WORD.wrapping_sub(others.len());
+                rest = others;
+            }
+            len = len.wrapping_add(filled);
+            if filled < WORD {
+                return hasher.finish(usize::from_le_bytes(word), len);
+            }
+            hasher = hasher.word(usize::from_le_bytes(word));
+        }
+    }
+
+    const fn bytes(&self) -> Bytes<'data> {
+        Bytes { rest: self.raw, decoded: [0; 4], left: 0 }
+    }
+}
+
+/// The unescaped bytes of a text.
+struct Bytes<'data> {
+    rest: &'data [u8],
+    /// The end of a character that was escaped; its last `left` bytes are still to come.
+    decoded: [u8; 4],
+    left: usize,
+}
+
+impl Bytes<'_> {
+    const fn next(&mut self) -> Option<u8> {
+        if self.left == 0 {
+            let Some((first, rest)) = self.rest.split_first() else { return None };
+            if *first != b'\\' {
+                self.rest = rest;
+                return Some(*first);
+            }
+            let (character, rest) = scan::unescape(self.rest);
+            self.rest = rest;
+            // Right-aligned, so that what is left is always the end of the array.
+            self.left = character.len_utf8();
+            let mut utf8 = [0; 4];
+            character.encode_utf8(&mut utf8);
+            let [a, b, c, d] = utf8;
+            self.decoded = match self.left {
+                1 => [0, 0, 0, a],
+                2 => [0, 0, a, b],
+                3 => [0, a, b, c],
+                _ => [a, b, c, d],
+            };
+        }
+        let byte = raw::byte(&self.decoded, 4_usize.wrapping_sub(self.left));
+        self.left = self.left.wrapping_sub(1);
+        Some(byte)
+    }
+}
+
+/// The unescaped characters of a [`Text`].
+#[derive(Clone)]
+pub struct Chars<'data> {
+    run: StrChars<'data>,
+    rest: &'data [u8],
+}
+
+impl<'data> Chars<'data> {
+    /// Takes the characters up to the next escape.
+    fn run(&mut self) -> &'data str {
+        let end = self.rest.iter().position(|byte| *byte == b'\\').unwrap_or(self.rest.len());
+        let (run, rest) = self.rest.split_at_checked(end).unwrap_or((&[], &[]));
+        self.rest = rest;
+        str::from_utf8(run).unwrap_or("")
+    }
+}
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        if let Some(character) = self.run.next() {
+            return Some(character);
+        }
+        if self.rest.first() == Some(&b'\\') {
+            let (character, rest) = scan::unescape(self.rest);
+            self.rest = rest;
+            return Some(character);
+        }
+        self.run = self.run().chars();
+        self.run.next()
+    }
+}
+
+impl core::iter::FusedIterator for Chars<'_> {}
+
+impl fmt::Debug for Chars<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Chars { .. }")
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chars = self.chars();
+        while !chars.rest.is_empty() {
+            f.write_str(chars.run())?;
+            if !chars.rest.is_empty() {
+                let (character, rest) = scan::unescape(chars.rest);
+                f.write_char(character)?;
+                chars.rest = rest;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.quoted(), f)
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.compare(other).is_eq()
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.is(other)
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.is(other)
+    }
+}
+
+impl PartialEq<Text<'_>> for str {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        other.is(self)
+    }
+}
+
+impl PartialEq<Text<'_>> for &str {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        other.is(self)
+    }
+}
+
+impl PartialOrd for Text<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.compare(other)
+    }
+}
+
+impl Hash for Text<'_> {
+    fn hash<H: CoreHasher>(&self, state: &mut H) {
+        let mut bytes = self.bytes();
+        while let Some(byte) = bytes.next() {
+            state.write_u8(byte);
+        }
+        state.write_u8(0xff);
+    }
+}
+
+/// A [`Text`] in quotes that is safe to send to a terminal; made by [`Text::quoted`].
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<'data>(Text<'data>);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for character in self.0.chars() {
+            match character {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\n' => f.write_str("\\n")?,
+                '\r' => f.write_str("\\r")?,
+                '\t' => f.write_str("\\t")?,
+                _ if is_misleading(character) => {
+                    f.write_str("\\u{")?;
+                    Hex(u32::from(character)).fmt(f)?;
+                    f.write_str("}")?;
+                }
+                _ => f.write_char(character)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Whether a terminal or a reader could be misled by `character`: it acts instead of showing
+/// something (controls, of which bidirectional ones reorder what stands around them), or shows
+/// nothing at all. Source: Unicode 16, general categories Cc and Cf, Zl and Zp, and the fillers.
+const fn is_misleading(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{890}'..='\u{891}'
+            | '\u{8e2}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{110bd}'
+            | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A number in decimal. The formatting of `u64` in `core` can panic as far as a linker can see.
+pub(crate) struct Decimal(pub(crate) u64);
+
+impl Decimal {
+    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        digits(self.0, 10, f)
+    }
+}
+
+/// A number in hexadecimal.
+struct Hex(u32);
+
+impl Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        digits(u64::from(self.0), 16, f)
+    }
+}
+
+fn digits(number: u64, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [0; 20];
+    let mut left = number;
+    let mut start = text.len();
+    for (i, to) in text.iter_mut().enumerate().rev() {
+        let digit = left.checked_rem(base).unwrap_or(0);
+        *to = raw::byte(b"0123456789abcdef", usize::try_from(digit).unwrap_or(0));
+        left = left.checked_div(base).unwrap_or(0);
+        start = i;
+        if left == 0 {
+            break;
+        }
+    }
+    f.write_str(str::from_utf8(raw::range(&text, start, text.len())).unwrap_or(""))
+}

@@ -1,0 +1,37 @@
+//! Safetensors without `std`, heap, `unsafe` or panics.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable
+)]
+
+mod dtype;
+mod error;
+mod header;
+mod index;
+mod layout;
+mod metadata;
+mod options;
+mod raw;
+mod safetensors;
+mod shape;
+mod slots;
+mod tensor;
+
+pub use dtype::Dtype;
+pub use error::{DisplayError, Error, ErrorKind};
+pub use header::text::{Chars, Quoted, Text};
+pub use header::{Entries, Entry, Header, PREFIX_LEN, Position, Scan, TensorInfo};
+pub use index::{Index, Infos, InfosByOffset, Names};
+pub use metadata::{Metadata, Pairs};
+pub use options::Options;
+pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
+pub use shape::{Dims, Shape};
+pub use slots::Slot;
+pub use tensor::TensorView;

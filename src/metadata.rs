@@ -1,0 +1,151 @@
+//! The pairs of `__metadata__`, read from the header when asked.
+
+use core::fmt;
+use core::iter::FusedIterator;
+
+use crate::header::entry;
+use crate::header::scan::Cursor;
+use crate::header::text::Text;
+
+/// The `__metadata__` of a file: keys and values, both text.
+///
+/// It borrows the header and walks it again whenever it is asked, so a look-up takes time linear
+/// in the length of the metadata.
+#[derive(Clone, Copy)]
+pub struct Metadata<'data> {
+    /// Behind the opening bracket.
+    cursor: Cursor<'data>,
+}
+
+impl<'data> Metadata<'data> {
+    /// The metadata at `at`, where a checked value of `__metadata__` stands; `None` for null.
+    pub(crate) const fn at(bytes: &'data [u8], at: usize) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes, at);
+        if cursor.peek() != b'{' {
+            return None;
+        }
+        cursor.advance(1);
+        Some(Self { cursor })
+    }
+
+    /// The pairs in header order.
+    #[must_use]
+    pub const fn iter(&self) -> Pairs<'data> {
+        Pairs { cursor: self.cursor, first: true }
+    }
+
+    /// The value of `key`, compared unescaped. Of keys given twice, which a parse refuses, the
+    /// first counts.
+    #[must_use]
+    pub const fn value(&self, key: &str) -> Option<Text<'data>> {
+        let mut pairs = self.iter();
+        while let Some((name, value)) = pairs.next_pair() {
+            if name.is(key) {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// The number of pairs.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        let mut pairs = self.iter();
+        let mut len: usize = 0;
+        while pairs.next_pair().is_some() {
+            len = len.wrapping_add(1);
+        }
+        len
+    }
+
+    /// Whether there are no pairs.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.iter().next_pair().is_none()
+    }
+}
+
+impl<'data> IntoIterator for Metadata<'data> {
+    type Item = (Text<'data>, Text<'data>);
+    type IntoIter = Pairs<'data>;
+
+    fn into_iter(self) -> Pairs<'data> {
+        self.iter()
+    }
+}
+
+impl<'data> IntoIterator for &Metadata<'data> {
+    type Item = (Text<'data>, Text<'data>);
+    type IntoIter = Pairs<'data>;
+
+    fn into_iter(self) -> Pairs<'data> {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Metadata<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        let mut separator = "";
+        for (key, value) in self {
+            f.write_str(separator)?;
+            key.fmt(f)?;
+            f.write_str(": ")?;
+            value.fmt(f)?;
+            separator = ", ";
+        }
+        f.write_str("}")
+    }
+}
+
+
+/// The pairs of a [`Metadata`], in header order.
+#[derive(Clone, Copy)]
+pub struct Pairs<'data> {
+    cursor: Cursor<'data>,
+    first: bool,
+}
+
+impl<'data> Pairs<'data> {
+    /// [`Iterator::next`] that can be used in a `const`.
+    pub const fn next_pair(&mut self) -> Option<(Text<'data>, Text<'data>)> {
+        match self.next_placed() {
+            Some((_, key, value)) => Some((key, value)),
+            None => None,
+        }
+    }
+
+    /// The next pair, and where its key stands (behind the opening quote).
+    pub(crate) const fn next_placed(&mut self) -> Option<(usize, Text<'data>, Text<'data>)> {
+        let cursor = &mut self.cursor;
+        if cursor.skip_space() == b'}' {
+            return None;
+        }
+        let Ok(true) = cursor.next_key(self.first) else { return None };
+        self.first = false;
+        let at = cursor.at;
+        let Ok(key) = entry::key(cursor) else { return None };
+        cursor.skip_space();
+        cursor.advance(1);
+        match entry::text(cursor) {
+            Ok(value) => Some((at, key, value)),
+            Err(_) => None,
+        }
+    }
+}
+
+impl<'data> Iterator for Pairs<'data> {
+    type Item = (Text<'data>, Text<'data>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_pair()
+    }
+}
+
+impl FusedIterator for Pairs<'_> {}
+
+impl fmt::Debug for Pairs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Metadata { cursor: self.cursor }.fmt(f)
+    }
+}
