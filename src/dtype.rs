@@ -121,17 +121,46 @@ impl Dtype {
     }
 
     pub(crate) const fn from_bytes(name: &[u8]) -> Option<Self> {
-        let mut rest = Self::ALL;
-        while let Some((dtype, others)) = rest.split_first() {
-            let candidate = dtype.name().as_bytes();
-            if candidate.len() == name.len() && raw::compare(candidate, name).is_eq() {
-                return Some(*dtype);
-            }
-            rest = others;
+        match BY_HASH.split_at_checked(hash(name)) {
+            Some((_, [dtype, ..])) if raw::equal(dtype.name().as_bytes(), name) => Some(*dtype),
+            _ => None,
         }
-        None
     }
 }
+
+/// The only dtype that may have a name, at the hash of that name.
+const BY_HASH: [Dtype; 64] = {
+    let mut table = [Dtype::BOOL; 64];
+    let mut rest = Dtype::ALL;
+    while let Some((dtype, others)) = rest.split_first() {
+        let (_, places) = table.split_at_mut(hash(dtype.name().as_bytes()));
+        if let Some((place, _)) = places.split_first_mut() {
+            *place = *dtype;
+        }
+        rest = others;
+    }
+    table
+};
+
+/// A hash below 64, different for every name. Names of one length differ in the first two
+/// characters or, as F8_E4M3 and F8_E5M2 do, in the fifth.
+#[inline(always)]
+const fn hash(name: &[u8]) -> usize {
+    let (first, second, fifth) = (raw::byte(name, 0), raw::byte(name, 1), raw::byte(name, 4));
+    let sum = first
+        .wrapping_add(second.wrapping_add(fifth).wrapping_mul(7))
+        .wrapping_add(raw::low_byte(name.len()).wrapping_mul(5));
+    raw::small(sum & 63)
+}
+
+// No two names share a hash: each is found again.
+const _: () = {
+    let mut rest = Dtype::ALL;
+    while let Some((dtype, others)) = rest.split_first() {
+        assert!(Dtype::from_name(dtype.name()).is_some());
+        rest = others;
+    }
+};
 
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

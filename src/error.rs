@@ -52,7 +52,7 @@ pub enum ErrorKind {
     UnpairedSurrogate,
     /// A number is not spelled as JSON demands.
     InvalidNumber,
-    /// Arrays and objects are nested too deeply. Number: the limit.
+    /// Arrays and objects are nested more than 127 deep, the header's own object included.
     NestingTooDeep,
     /// Something other than white space follows the header's object.
     TrailingCharacters,
@@ -113,7 +113,9 @@ impl ErrorKind {
             Self::FileTooShort => "file ends within the 8 bytes of the header size",
             Self::HeaderTooLarge => "header size is over the limit",
             Self::HeaderTruncated => "file ends within the header",
-            Self::GitLfsPointer => "not safetensors but a git-LFS pointer; fetch the file it stands for",
+            Self::GitLfsPointer => {
+                "not safetensors but a git-LFS pointer; fetch the file it stands for"
+            }
             Self::ZipArchive => "not safetensors but a zip archive, perhaps of PyTorch",
             Self::Pickle => "not safetensors but a pickle, perhaps of PyTorch",
             Self::Html => "not safetensors but an HTML page, perhaps a failed download",
@@ -130,7 +132,7 @@ impl ErrorKind {
             Self::InvalidEscape => "invalid escape sequence",
             Self::UnpairedSurrogate => "unpaired surrogate",
             Self::InvalidNumber => "invalid number",
-            Self::NestingTooDeep => "arrays and objects are nested too deeply",
+            Self::NestingTooDeep => "arrays and objects are nested more than 127 deep",
             Self::TrailingCharacters => "characters behind the header's object",
             Self::TensorNotObject => "description of a tensor is not an object",
             Self::DuplicateField => "field is given twice",
@@ -160,9 +162,10 @@ impl ErrorKind {
     /// What stands before and behind [`Error::number`] in a message.
     const fn number_words(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
-            Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated => ("", " bytes missing"),
+            Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated => {
+                ("", " bytes missing")
+            }
             Self::HeaderTooLarge => ("", " bytes"),
-            Self::NestingTooDeep => ("limit ", ""),
             Self::DuplicateKey | Self::DuplicateName => ("the other at byte ", ""),
             Self::PartialByte => ("", " bits"),
             Self::SizeMismatch => ("", " bytes needed"),
@@ -191,8 +194,17 @@ impl Error {
     #[cold]
     pub(crate) const fn new(kind: ErrorKind, offset: u64, number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = offset.to_le_bytes();
-        let high = if g | h == 0 { u16::from_le_bytes([e, f]) } else { u16::MAX };
-        Self { number, offset_low: u32::from_le_bytes([a, b, c, d]), offset_high: high, kind }
+        let high = if g | h == 0 {
+            u16::from_le_bytes([e, f])
+        } else {
+            u16::MAX
+        };
+        Self {
+            number,
+            offset_low: u32::from_le_bytes([a, b, c, d]),
+            offset_high: high,
+            kind,
+        }
     }
 
     /// Which rule is broken.
@@ -250,7 +262,10 @@ impl fmt::Display for Error {
             Decimal(self.number).fmt(f)?;
             f.write_str(behind)?;
         }
-        if matches!(self.kind, ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall) {
+        if matches!(
+            self.kind,
+            ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall
+        ) {
             return Ok(());
         }
         f.write_str(" (at byte ")?;

@@ -56,7 +56,10 @@ impl<'data, 'slots> Index<'data, 'slots> {
         Options::new().index(bytes, slots)
     }
 
-    pub(crate) const fn of(header: Header<'data>, slots: &'slots mut [Slot]) -> Result<Self, Error> {
+    pub(crate) const fn of(
+        header: Header<'data>,
+        slots: &'slots mut [Slot],
+    ) -> Result<Self, Error> {
         match Self::of_tiled(header, slots) {
             Ok((index, _)) => Ok(index),
             Err(error) => Err(error),
@@ -68,7 +71,11 @@ impl<'data, 'slots> Index<'data, 'slots> {
         header: Header<'data>,
         slots: &'slots mut [Slot],
     ) -> Result<(Self, Tiling), Error> {
-        let Filled { tensors, metadata, tiling } = match slots::fill(header, slots) {
+        let Filled {
+            tensors,
+            metadata,
+            tiling,
+        } = match slots::fill(header, slots) {
             Ok(filled) => filled,
             Err(error) => return Err(error),
         };
@@ -80,7 +87,14 @@ impl<'data, 'slots> Index<'data, 'slots> {
             Some((slots, _)) => slots,
             None => &[],
         };
-        Ok((Self { header, slots, metadata }, tiling))
+        Ok((
+            Self {
+                header,
+                slots,
+                metadata,
+            },
+            tiling,
+        ))
     }
 
     /// The index again, from the bytes and the [slots](Index::slots) of one that was built before.
@@ -89,7 +103,11 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// a panic.
     #[must_use]
     pub const fn with_slots(bytes: &'data [u8], slots: &'slots [Slot]) -> Self {
-        Self { header: Header::trusted(bytes), slots, metadata: MetadataPlace::Unknown }
+        Self {
+            header: Header::trusted(bytes),
+            slots,
+            metadata: MetadataPlace::Unknown,
+        }
     }
 
     /// The slots in use, one for each tensor.
@@ -147,14 +165,19 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// The tensors in header order; walks the header again.
     #[must_use]
     pub const fn iter(&self) -> Infos<'data> {
-        Infos { entries: self.header.entries() }
+        Infos {
+            entries: self.header.entries(),
+        }
     }
 
     /// The tensors in the order of their data. Tensors without elements that share an offset keep
     /// no particular order.
     #[must_use]
     pub fn iter_by_offset(&self) -> InfosByOffset<'data, 'slots> {
-        InfosByOffset { bytes: self.header.bytes(), slots: self.slots.iter() }
+        InfosByOffset {
+            bytes: self.header.bytes(),
+            slots: self.slots.iter(),
+        }
     }
 
     /// The names in header order; walks the header again.
@@ -223,7 +246,9 @@ impl<'data> Iterator for InfosByOffset<'data, '_> {
     type Item = TensorInfo<'data>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.slots.next().map(|slot| TensorInfo::from_slot(self.bytes, slot))
+        self.slots
+            .next()
+            .map(|slot| TensorInfo::from_slot(self.bytes, slot))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -233,7 +258,9 @@ impl<'data> Iterator for InfosByOffset<'data, '_> {
 
 impl DoubleEndedIterator for InfosByOffset<'_, '_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.slots.next_back().map(|slot| TensorInfo::from_slot(self.bytes, slot))
+        self.slots
+            .next_back()
+            .map(|slot| TensorInfo::from_slot(self.bytes, slot))
     }
 }
 

@@ -21,6 +21,7 @@ mod options;
 mod raw;
 mod safetensors;
 mod shape;
+mod slot;
 mod slots;
 mod tensor;
 
@@ -33,5 +34,5 @@ pub use metadata::{Metadata, Pairs};
 pub use options::Options;
 pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
 pub use shape::{Dims, Shape};
-pub use slots::Slot;
+pub use slot::Slot;
 pub use tensor::TensorView;

@@ -31,7 +31,10 @@ impl<'data> Metadata<'data> {
     /// The pairs in header order.
     #[must_use]
     pub const fn iter(&self) -> Pairs<'data> {
-        Pairs { cursor: self.cursor, first: true }
+        Pairs {
+            cursor: self.cursor,
+            first: true,
+        }
     }
 
     /// The value of `key`, compared unescaped. Of keys given twice, which a parse refuses, the
@@ -98,7 +101,6 @@ impl fmt::Debug for Metadata<'_> {
     }
 }
 
-
 /// The pairs of a [`Metadata`], in header order.
 #[derive(Clone, Copy)]
 pub struct Pairs<'data> {
@@ -121,10 +123,14 @@ impl<'data> Pairs<'data> {
         if cursor.skip_space() == b'}' {
             return None;
         }
-        let Ok(true) = cursor.next_key(self.first) else { return None };
+        let Ok(true) = cursor.next_key(self.first) else {
+            return None;
+        };
         self.first = false;
         let at = cursor.at;
-        let Ok(key) = entry::key(cursor) else { return None };
+        let Ok(key) = entry::key(cursor) else {
+            return None;
+        };
         cursor.skip_space();
         cursor.advance(1);
         match entry::text(cursor) {
@@ -146,6 +152,9 @@ impl FusedIterator for Pairs<'_> {}
 
 impl fmt::Debug for Pairs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Metadata { cursor: self.cursor }.fmt(f)
+        Metadata {
+            cursor: self.cursor,
+        }
+        .fmt(f)
     }
 }

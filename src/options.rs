@@ -26,21 +26,30 @@ impl Options {
     /// The defaults: headers up to 100,000,000 bytes, no gaps.
     #[must_use]
     pub const fn new() -> Self {
-        Self { header_limit: Self::DEFAULT_HEADER_LIMIT, gaps_allowed: false }
+        Self {
+            header_limit: Self::DEFAULT_HEADER_LIMIT,
+            gaps_allowed: false,
+        }
     }
 
     /// Refuses headers of more than `bytes`. Time and slots that a parse takes follow from the
     /// length of the header alone.
     #[must_use]
     pub const fn header_limit(self, bytes: u32) -> Self {
-        Self { header_limit: bytes, ..self }
+        Self {
+            header_limit: bytes,
+            ..self
+        }
     }
 
     /// Admits bytes that belong to no tensor: before, between and behind them. A file that aligns
     /// each of its tensors has such gaps. Overlaps stay refused. Other readers refuse such files.
     #[must_use]
     pub const fn allow_gaps(self, allow: bool) -> Self {
-        Self { gaps_allowed: allow, ..self }
+        Self {
+            gaps_allowed: allow,
+            ..self
+        }
     }
 
     /// [`Header::len_from_prefix`] with this limit.
@@ -49,7 +58,7 @@ impl Options {
     /// Those of [`Header::len_from_prefix`].
     pub const fn len_from_prefix(&self, prefix: [u8; PREFIX_LEN]) -> Result<usize, Error> {
         let len = u64::from_le_bytes(prefix);
-        if len > self.header_limit as u64 {
+        if len > raw::wide32(self.header_limit) {
             return Err(match foreign_format(&prefix) {
                 Some(kind) => Error::new(kind, 0, 0),
                 None => Error::new(ErrorKind::HeaderTooLarge, 0, len),

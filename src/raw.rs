@@ -40,6 +40,20 @@ pub(crate) const fn word(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// The two words that begin at `at`.
+#[inline(always)]
+pub(crate) const fn two_words(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    match chunk::<{ 2 * WORD }>(bytes, at) {
+        Some(chunk) => match (chunk.first_chunk(), chunk.last_chunk()) {
+            (Some(first), Some(second)) => {
+                Some((usize::from_le_bytes(*first), usize::from_le_bytes(*second)))
+            }
+            _ => None,
+        },
+        None => None,
+    }
+}
+
 /// The bytes `start..end`, or none when that is not a range of `bytes`.
 #[inline]
 pub(crate) const fn range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
@@ -52,9 +66,28 @@ pub(crate) const fn range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
     }
 }
 
+/// Marks (with its highest bit) each byte of `word` that is a quote, a backslash or a control
+/// character. Marks above the lowest one may be wrong: a borrow runs upwards.
+#[inline(always)]
+pub(crate) const fn special_bytes(word: usize) -> usize {
+    const ONES: usize = usize::MAX / 0xff;
+    const HIGH: usize = ONES << 7;
+    const QUOTES: usize = ONES.wrapping_mul(b'"' as usize);
+    const BACKSLASHES: usize = ONES.wrapping_mul(b'\\' as usize);
+    const SPACES: usize = ONES.wrapping_mul(b' ' as usize);
+    let quote = (word ^ QUOTES).wrapping_sub(ONES);
+    let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
+    let control = word.wrapping_sub(SPACES);
+    (quote | backslash | control) & !word & HIGH
+}
+
 /// Whether the bytes at `at` begin with `literal`.
 #[inline(always)]
-pub(crate) const fn starts_with<const N: usize>(bytes: &[u8], at: usize, literal: &[u8; N]) -> bool {
+pub(crate) const fn starts_with<const N: usize>(
+    bytes: &[u8],
+    at: usize,
+    literal: &[u8; N],
+) -> bool {
     match chunk::<N>(bytes, at) {
         Some(chunk) => {
             let mut same = true;
@@ -67,6 +100,42 @@ pub(crate) const fn starts_with<const N: usize>(bytes: &[u8], at: usize, literal
         }
         None => false,
     }
+}
+
+/// Whether both are the same bytes.
+#[inline]
+pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while let (Some((a0, a1)), Some((b0, b1))) = (two_words(a, i), two_words(b, i)) {
+        if (a0 ^ b0) | (a1 ^ b1) != 0 {
+            return false;
+        }
+        i += 2 * WORD;
+    }
+    if let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
+        if x != y {
+            return false;
+        }
+        i += WORD;
+    }
+    if a.len() >= WORD {
+        // The rest is the end of the last word, and what stands before it is equal.
+        i = if i < a.len() { a.len() - WORD } else { i };
+        return match (word(a, i), word(b, i)) {
+            (Some(x), Some(y)) => x == y,
+            _ => true,
+        };
+    }
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
 }
 
 /// Compares as `[u8]` does.
@@ -100,45 +169,129 @@ pub(crate) const fn order(a: u64, b: u64) -> Ordering {
     }
 }
 
-/// A 32-bit hash of text that is given a word at a time.
+#[cfg(target_pointer_width = "64")]
+type DoubleWord = u128;
+#[cfg(not(target_pointer_width = "64"))]
+type DoubleWord = u64;
+
+/// A 32-bit hash of text that is given two words at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Hasher(usize);
 
 impl Hasher {
-    /// The multiplier is π's fraction, odd, cut to the machine's word.
-    const FACTOR: usize = 0x243f_6a88_85a3_08d3_u64 as usize;
+    /// Digits of π, odd, cut to the machine's word.
+    const FACTORS: [usize; 2] = [
+        0x243f_6a88_85a3_08d3_u64 as usize,
+        0x1319_8a2e_0370_7345_u64 as usize,
+    ];
 
     pub(crate) const fn new() -> Self {
         Self(0)
     }
 
+    /// Multiplies two words that depend on the text to twice their length and folds the halves,
+    /// so that every bit of the text has its effect on every bit of the hash.
     #[inline(always)]
-    pub(crate) const fn word(self, word: usize) -> Self {
-        Self((self.0.rotate_left(5) ^ word).wrapping_mul(Self::FACTOR))
+    pub(crate) const fn add(self, first: usize, second: usize) -> Self {
+        let (a, b) = (self.0 ^ first ^ Self::FACTORS[0], second ^ Self::FACTORS[1]);
+        let product = (a as DoubleWord).wrapping_mul(b as DoubleWord);
+        Self((product >> usize::BITS) as usize ^ product as usize)
     }
 
-    /// Ends the text: `rest` holds its last `len % WORD` bytes, zeros above.
+    /// Ends the text of `len` bytes: the words hold its last `len % (2 * WORD)`, zeros behind.
     #[inline(always)]
-    pub(crate) const fn finish(self, rest: usize, len: usize) -> u32 {
-        let hash = self.word(rest).word(len).0;
-        (hash ^ (hash >> (usize::BITS / 2))).wrapping_mul(Self::FACTOR).rotate_left(usize::BITS / 2) as u32
+    pub(crate) const fn finish(self, first: usize, second: usize, len: usize) -> u32 {
+        let hash = self.add(first, second).0 ^ len;
+        let hash = hash.wrapping_mul(Self::FACTORS[0]);
+        (hash >> (usize::BITS - 32)) as u32
     }
 
     /// The hash of `bytes`.
     pub(crate) const fn hash(bytes: &[u8]) -> u32 {
         let mut hasher = Self::new();
         let mut at = 0;
-        while let Some(word) = word(bytes, at) {
-            hasher = hasher.word(word);
-            at += WORD;
+        while let Some((first, second)) = two_words(bytes, at) {
+            hasher = hasher.add(first, second);
+            at += 2 * WORD;
         }
-        let mut rest = 0;
-        let mut i = bytes.len();
-        while i > at {
-            i -= 1;
-            rest = rest << 8 | bytes[i] as usize;
-        }
-        hasher.finish(rest, bytes.len())
+        let (first, at) = match word(bytes, at) {
+            Some(word) => (word, at + WORD),
+            None => (last_bytes(bytes, at), bytes.len()),
+        };
+        hasher.finish(first, last_bytes(bytes, at), bytes.len())
+    }
+}
+
+/// The bytes from `at` on, which are fewer than a word, as a word with zeros behind them.
+#[inline(always)]
+const fn last_bytes(bytes: &[u8], at: usize) -> usize {
+    let left = bytes.len().saturating_sub(at);
+    if left == 0 {
+        return 0;
+    }
+    if bytes.len() >= WORD {
+        // One load of the last word, from which the bytes before are shifted out.
+        return match word(bytes, bytes.len() - WORD) {
+            Some(word) => word.unbounded_shr(8 * (WORD - left) as u32),
+            None => 0,
+        };
+    }
+    let mut rest = 0;
+    let mut i = bytes.len();
+    while i > at {
+        i -= 1;
+        rest = rest << 8 | bytes[i] as usize;
+    }
+    rest
+}
+
+/// Reads decimal digits a word at a time, where a word is 64 bits; elsewhere it reads none.
+///
+/// Returns the value of the digits among the 8 bytes at `at` that come before any other character,
+/// and how many they are.
+#[inline(always)]
+pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
+    if WORD != 8 {
+        return (0, 0);
+    }
+    let Some(chunk) = chunk(bytes, at) else {
+        return (0, 0);
+    };
+    // Digits become 0 to 9; whatever else gets its highest bit set below. A carry runs upwards, so
+    // the lowest mark is right.
+    let values = u64::from_le_bytes(*chunk) ^ 0x3030_3030_3030_3030;
+    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
+    let len = others.trailing_zeros() / 8;
+    if len == 0 {
+        return (0, 0);
+    }
+    // The first digit is in the lowest byte: zeros are shifted in before it. Then neighbours are
+    // joined to numbers of two digits, of four, of eight.
+    let digits = values << (64 - 8 * len);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    (low.wrapping_add(high) >> 32, len as usize)
+}
+
+/// 10 to the power of `exponent`, which is 8 at most.
+#[inline(always)]
+pub(crate) const fn power_of_ten(exponent: usize) -> u64 {
+    const POWERS: [u64; 9] = [
+        1,
+        10,
+        100,
+        1_000,
+        10_000,
+        100_000,
+        1_000_000,
+        10_000_000,
+        100_000_000,
+    ];
+    if exponent < POWERS.len() {
+        POWERS[exponent]
+    } else {
+        0
     }
 }
 
@@ -154,6 +307,30 @@ pub(crate) const fn index(n: u32) -> usize {
     n as usize
 }
 
+/// `u8` as `usize`.
+#[inline(always)]
+pub(crate) const fn small(n: u8) -> usize {
+    n as usize
+}
+
+/// `u32` as `u64`.
+#[inline(always)]
+pub(crate) const fn wide32(n: u32) -> u64 {
+    n as u64
+}
+
+/// The character of an ASCII byte.
+#[inline(always)]
+pub(crate) const fn ascii(byte: u8) -> char {
+    byte as char
+}
+
+/// The lowest 8 bits of `n`.
+#[inline(always)]
+pub(crate) const fn low_byte(n: usize) -> u8 {
+    n as u8
+}
+
 /// `n` as `u32`, which positions in a header are (its length is limited to that when it is read).
 #[inline(always)]
 pub(crate) const fn position(n: usize) -> u32 {
@@ -163,5 +340,9 @@ pub(crate) const fn position(n: usize) -> u32 {
 /// `n` as `usize`, when this machine can count as far.
 #[inline(always)]
 pub(crate) const fn size(n: u64) -> Option<usize> {
-    if n as usize as u64 == n { Some(n as usize) } else { None }
+    if n as usize as u64 == n {
+        Some(n as usize)
+    } else {
+        None
+    }
 }

@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind, Index, Metadata, Options, Slot, TensorView, raw};
 ///
 /// ```
 /// # use safetensors_core::{Dtype, SafeTensors, Slot};
-/// let file = b"\x36\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"I8\",\"shape\":[2],\"data_offsets\":[0,2]}}  \x05\x06";
+/// let file = b"\x37\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"I8\",\"shape\":[2],\"data_offsets\":[0,2]}}  \x05\x06";
 /// let mut slots = [Slot::EMPTY; 1];
 /// let model = SafeTensors::parse(file, &mut slots)?;
 /// let w = model.tensor("w").unwrap();
@@ -144,14 +144,20 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// The tensors in header order; walks the header again.
     #[must_use]
     pub const fn iter(&self) -> Tensors<'data> {
-        Tensors { data: self.data, infos: self.index.iter() }
+        Tensors {
+            data: self.data,
+            infos: self.index.iter(),
+        }
     }
 
     /// The tensors in the order of their data. Tensors without elements that share an offset keep
     /// no particular order.
     #[must_use]
     pub fn iter_by_offset(&self) -> TensorsByOffset<'data, 'slots> {
-        TensorsByOffset { data: self.data, infos: self.index.iter_by_offset() }
+        TensorsByOffset {
+            data: self.data,
+            infos: self.index.iter_by_offset(),
+        }
     }
 
     /// The names in header order; walks the header again.

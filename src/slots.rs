@@ -3,77 +3,21 @@
 //!
 //! # The index
 //! `n` slots have `n` buckets; the hash of a name says which is its own. The numbers of the slots,
-//! sorted by bucket, stand in the field [`Slot::item`] of slot 0, slot 1 and so on; where a
-//! bucket begins among them stands in [`Slot::bucket`]. Within a bucket (about one name) they are
+//! sorted by bucket, stand in the field `Slot::item` of slot 0, slot 1 and so on; where a
+//! bucket begins among them stands in `Slot::bucket`. Within a bucket (about one name) they are
 //! sorted by hash and name, so a look-up is a binary search in it, and names that were chosen to
 //! have one hash cost a heapsort and a longer search, never quadratic time.
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use core::cmp::Ordering;
-use core::fmt;
 
-use crate::header::entry::{self, RawEntries, RawEntry, RawTensor};
-use crate::header::scan::tri;
+use crate::header::entry::{self, RawEntries, RawEntry};
+use crate::header::scan::{Cursor, tri};
 use crate::header::text::Text;
 use crate::header::{Header, PREFIX_LEN};
 use crate::layout::Tiling;
 use crate::raw;
-use crate::{Dtype, Error, ErrorKind, Metadata};
-
-/// Memory for one tensor, given by the caller of a parse and filled by it.
-///
-/// A slot holds positions in the header and offsets, and borrows nothing, so it can lie in an
-/// array, in a `Vec`, or in a `const`.
-#[derive(Clone, Copy)]
-pub struct Slot {
-    /// Where the name stands, behind its opening quote.
-    pub(crate) name: u32,
-    /// Where the first dimension stands, behind the opening bracket.
-    pub(crate) shape: u32,
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-    /// Of the name.
-    hash: u32,
-    /// Slot `i`: where bucket `i` begins in the sequence of items.
-    bucket: u32,
-    /// Slot `i`: item `i` of the sequence, the number of a slot.
-    item: u32,
-    pub(crate) dtype: Dtype,
-}
-
-impl Slot {
-    /// A slot that nothing was put in.
-    pub const EMPTY: Self =
-        Self { name: 0, shape: 0, begin: 0, end: 0, hash: 0, bucket: 0, item: 0, dtype: Dtype::BOOL };
-
-    const fn tensor(tensor: &RawTensor<'_>) -> Self {
-        Self {
-            name: raw::position(tensor.name_at),
-            shape: raw::position(tensor.shape),
-            begin: tensor.begin,
-            end: tensor.end,
-            hash: tensor.name.hash(),
-            dtype: tensor.dtype,
-            ..Self::EMPTY
-        }
-    }
-
-    const fn key(at: usize, key: Text<'_>) -> Self {
-        Self { name: raw::position(at), hash: key.hash(), ..Self::EMPTY }
-    }
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
-impl fmt::Debug for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Slot { .. }")
-    }
-}
+use crate::{Error, ErrorKind, Slot};
 
 /// What a header was found to hold.
 pub(crate) struct Filled {
@@ -88,22 +32,28 @@ pub(crate) struct Filled {
 /// by name.
 pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Filled, Error> {
     let bytes = header.bytes();
-    let walk = tri!(walk(bytes, slots, true));
+    let walk = tri!(walk(bytes, slots));
     if walk.needed() > slots.len() {
-        return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
+        return Err(Error::new(
+            ErrorKind::TooFewSlots,
+            0,
+            raw::wide(walk.needed()),
+        ));
     }
     if walk.keys_unchecked {
-        // The metadata came when most slots were taken: check it with all, then walk again.
+        // The metadata came when most slots were taken: give it all of them, then walk again.
         tri!(check_keys(bytes, walk.metadata, slots));
-        tri!(self::walk(bytes, slots, false));
+        tri!(self::walk(bytes, slots));
     }
     let (slots, _) = slots.split_at_mut(walk.tensors);
     sort_by_offset(slots);
     let tiling = tri!(lay(header, slots));
-    match build_index(bytes, slots) {
-        Ok(()) => Ok(Filled { tensors: walk.tensors, metadata: walk.metadata, tiling }),
-        Err((name, other)) => Err(twice(ErrorKind::DuplicateName, name, other)),
-    }
+    tri!(check_twice(bytes, slots, ErrorKind::DuplicateName));
+    Ok(Filled {
+        tensors: walk.tensors,
+        metadata: walk.metadata,
+        tiling,
+    })
 }
 
 /// What [`walk`] saw.
@@ -116,65 +66,69 @@ struct Walk {
 
 impl Walk {
     const fn needed(&self) -> usize {
-        if self.tensors < self.keys { self.keys } else { self.tensors }
+        if self.tensors < self.keys {
+            self.keys
+        } else {
+            self.tensors
+        }
     }
 }
 
 /// Puts the tensors into the slots, as far as these reach. Metadata keys are checked on the way if
 /// the slots that are still free suffice.
-const fn walk(bytes: &[u8], slots: &mut [Slot], check_keys: bool) -> Result<Walk, Error> {
-    let mut walk = Walk { tensors: 0, metadata: 0, keys: 0, keys_unchecked: false };
+const fn walk(bytes: &[u8], slots: &mut [Slot]) -> Result<Walk, Error> {
+    let mut walk = Walk {
+        tensors: 0,
+        metadata: 0,
+        keys: 0,
+        keys_unchecked: false,
+    };
     let mut entries = tri!(RawEntries::open(bytes, PREFIX_LEN));
-    while let Some(entry) = tri!(entries.next()) {
-        match entry {
-            RawEntry::Tensor(tensor) => {
-                if walk.tensors < slots.len() {
-                    slots[walk.tensors] = Slot::tensor(&tensor);
+    loop {
+        let free = match slots.split_at_mut_checked(walk.tensors) {
+            Some((_, free)) => free,
+            None => &mut [],
+        };
+        match tri!(entries.next(free)) {
+            Some(RawEntry::Tensor(tensor)) => {
+                if let Some((slot, _)) = free.split_first_mut() {
+                    *slot = Slot::tensor(&tensor);
                 }
                 walk.tensors += 1;
             }
-            RawEntry::Metadata { at, keys } => {
+            Some(RawEntry::Metadata { at, keys }) => {
                 walk.metadata = at;
                 walk.keys = keys;
-                if check_keys && keys > 1 {
-                    match slots.split_at_mut_checked(walk.tensors) {
-                        Some((_, free)) if keys <= free.len() => {
-                            tri!(self::check_keys(bytes, at, free));
-                        }
-                        _ => walk.keys_unchecked = true,
-                    }
+                match free.split_at_mut_checked(keys) {
+                    Some((keys, _)) => tri!(check_twice(bytes, keys, ErrorKind::DuplicateKey)),
+                    None => walk.keys_unchecked = true,
                 }
             }
+            None => return Ok(walk),
         }
     }
-    Ok(walk)
 }
 
 /// Whether no key of the metadata at `at` is given twice; there are enough slots.
 const fn check_keys(bytes: &[u8], at: usize, slots: &mut [Slot]) -> Result<(), Error> {
-    let Some(metadata) = Metadata::at(bytes, at) else { return Ok(()) };
-    let mut pairs = metadata.iter();
-    let mut keys = 0;
-    while let Some((at, key, _)) = pairs.next_placed() {
-        if keys < slots.len() {
-            slots[keys] = Slot::key(at, key);
-            keys += 1;
-        }
-    }
-    let (slots, _) = slots.split_at_mut(keys);
-    match build_index(bytes, slots) {
-        Ok(()) => Ok(()),
-        Err((key, other)) => Err(twice(ErrorKind::DuplicateKey, key, other)),
+    let mut cursor = Cursor::new(bytes, at);
+    let keys = match entry::metadata(&mut cursor, slots) {
+        Ok(keys) => keys,
+        Err(_) => 0,
+    };
+    match slots.split_at_mut_checked(keys) {
+        Some((keys, _)) => check_twice(bytes, keys, ErrorKind::DuplicateKey),
+        None => Ok(()),
     }
 }
 
-/// The error for two equal strings: at the later, with the earlier as its number.
-#[cold]
-const fn twice(kind: ErrorKind, a: u32, b: u32) -> Error {
-    if a < b {
-        Error::new(kind, b as u64, a as u64)
-    } else {
-        Error::new(kind, a as u64, b as u64)
+/// Builds the index of the strings in `slots`; if two are equal that is an error `kind`, at the
+/// later one, with the earlier one as its number.
+const fn check_twice(bytes: &[u8], slots: &mut [Slot], kind: ErrorKind) -> Result<(), Error> {
+    match build_index(bytes, slots) {
+        Ok(()) => Ok(()),
+        Err((a, b)) if a < b => Err(Error::new(kind, raw::wide32(b), raw::wide32(a))),
+        Err((a, b)) => Err(Error::new(kind, raw::wide32(a), raw::wide32(b))),
     }
 }
 
@@ -196,8 +150,8 @@ const fn lay(header: Header<'_>, slots: &mut [Slot]) -> Result<Tiling, Error> {
 #[cold]
 const fn offsets_at(bytes: &[u8], slot: &Slot) -> usize {
     let name = raw::index(slot.name);
-    match RawEntries::reopen(bytes, name).next() {
-        Ok(Some(RawEntry::Tensor(tensor))) => tensor.offsets,
+    match RawEntries::reopen(bytes, name).next(&mut []) {
+        Ok(Some(RawEntry::Tensor(tensor))) => tensor.offsets.at,
         _ => name,
     }
 }
@@ -222,25 +176,49 @@ const fn sort_by_offset(slots: &mut [Slot]) {
             differing |= slots[end].begin ^ slots[start].begin;
             end += 1;
         }
-        if differing != 0 {
+        if differing == 0 {
+            empty_first(slots, start, end);
+        } else if end - start <= SMALL {
+            insertion_sort(slots, start, end);
+        } else {
             bits = u64::BITS - 1 - differing.leading_zeros();
             partition(slots, start, end, bits);
             continue;
         }
-        empty_first(slots, start, end);
         if end < slots.len() {
-            bits = u64::BITS - 1 - (slots[end].begin ^ slots[start].begin).leading_zeros();
+            bits = u64::BITS - 1 - (slots[end].begin ^ slots[end - 1].begin).leading_zeros();
         }
         start = end;
     }
+}
+
+/// Parts up to this length are left to an insertion sort.
+const SMALL: usize = 12;
+
+const fn insertion_sort(slots: &mut [Slot], start: usize, end: usize) {
+    let mut next = start + 1;
+    while next < end && end <= slots.len() {
+        let slot = slots[next];
+        let mut hole = next;
+        while hole > start && is_before(&slot, &slots[hole - 1]) {
+            slots[hole] = slots[hole - 1];
+            hole -= 1;
+        }
+        slots[hole] = slot;
+        next += 1;
+    }
+}
+
+/// Whether `a` belongs before `b` in offset order.
+const fn is_before(a: &Slot, b: &Slot) -> bool {
+    a.begin < b.begin || (a.begin == b.begin && a.end < b.end)
 }
 
 /// Whether the tensors come in offset order as they are.
 const fn in_offset_order(slots: &[Slot]) -> bool {
     let mut i = 1;
     while i < slots.len() {
-        let (before, slot) = (&slots[i - 1], &slots[i]);
-        if slot.begin < before.begin || (slot.begin == before.begin && slot.end < before.end) {
+        if is_before(&slots[i], &slots[i - 1]) {
             return false;
         }
         i += 1;
@@ -286,7 +264,7 @@ const fn empty_first(slots: &mut [Slot], start: usize, end: usize) {
 /// buckets ascend with the hash.
 #[inline(always)]
 const fn bucket(hash: u32, buckets: usize) -> usize {
-    let scaled = (hash as u64 * raw::wide(buckets)) >> 32;
+    let scaled = (raw::wide32(hash) * raw::wide(buckets)) >> 32;
     match raw::size(scaled) {
         Some(bucket) => bucket,
         None => 0,
@@ -338,9 +316,21 @@ const fn build_index(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, u32)>
 #[inline(always)]
 const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
     let len = slots.len();
-    let start = if bucket < len { raw::index(slots[bucket].bucket) } else { len };
-    let end = if bucket + 1 < len { raw::index(slots[bucket + 1].bucket) } else { len };
-    if start <= end && end <= len { (start, end) } else { (0, 0) }
+    let start = if bucket < len {
+        raw::index(slots[bucket].bucket)
+    } else {
+        len
+    };
+    let end = if bucket + 1 < len {
+        raw::index(slots[bucket + 1].bucket)
+    } else {
+        len
+    };
+    if start <= end && end <= len {
+        (start, end)
+    } else {
+        (0, 0)
+    }
 }
 
 /// The slot that item `i` stands for.
@@ -358,10 +348,9 @@ const fn item(slots: &[Slot], i: usize) -> &Slot {
 /// Orders two slots by hash, then by name.
 const fn compare(bytes: &[u8], a: &Slot, b: &Slot) -> Ordering {
     if a.hash != b.hash {
-        return raw::order(a.hash as u64, b.hash as u64);
+        return raw::order(raw::wide32(a.hash), raw::wide32(b.hash));
     }
-    let a = entry::text_at(bytes, raw::index(a.name));
-    a.compare(&entry::text_at(bytes, raw::index(b.name)))
+    a.name(bytes).compare(&b.name(bytes))
 }
 
 /// Sorts the items `start..end` by hash and name: a heapsort, which needs no memory and has no
@@ -389,7 +378,12 @@ const fn sift_down(bytes: &[u8], slots: &mut [Slot], start: usize, root: usize, 
             return;
         }
         if child + 1 < len
-            && compare(bytes, item(slots, start + child), item(slots, start + child + 1)).is_lt()
+            && compare(
+                bytes,
+                item(slots, start + child),
+                item(slots, start + child + 1),
+            )
+            .is_lt()
         {
             child += 1;
         }
@@ -410,7 +404,12 @@ const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
 }
 
 /// Whether no two of the sorted items `start..end` are equal.
-const fn check_items(bytes: &[u8], slots: &[Slot], start: usize, end: usize) -> Result<(), (u32, u32)> {
+const fn check_items(
+    bytes: &[u8],
+    slots: &[Slot],
+    start: usize,
+    end: usize,
+) -> Result<(), (u32, u32)> {
     let mut i = start + 1;
     while i < end {
         let (a, b) = (item(slots, i - 1), item(slots, i));
@@ -431,9 +430,9 @@ pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usi
         let middle = low + (high - low) / 2;
         let slot = item(slots, middle);
         let order = if hash == slot.hash {
-            name.compare(&entry::text_at(bytes, raw::index(slot.name)))
+            name.compare(&slot.name(bytes))
         } else {
-            raw::order(hash as u64, slot.hash as u64)
+            raw::order(raw::wide32(hash), raw::wide32(slot.hash))
         };
         match order {
             Ordering::Equal => return Some(raw::index(slots[middle].item)),

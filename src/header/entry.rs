@@ -1,10 +1,10 @@
 //! The entries of a header: descriptions of tensors and `__metadata__`, checked one by one.
 
+use super::description::{Description, Offsets, description};
 use super::scan::{Cursor, tri};
 use super::text::Text;
-use crate::layout::{self, ElementCount};
 use crate::raw;
-use crate::{Dtype, Error, ErrorKind};
+use crate::{Dtype, Error, ErrorKind, Slot};
 
 /// The key whose value is not a tensor.
 pub(crate) const METADATA_KEY: &str = "__metadata__";
@@ -13,7 +13,10 @@ pub(crate) const METADATA_KEY: &str = "__metadata__";
 pub(crate) enum RawEntry<'data> {
     Tensor(RawTensor<'data>),
     /// The value of `__metadata__` stands at `at` and has so many keys.
-    Metadata { at: usize, keys: usize },
+    Metadata {
+        at: usize,
+        keys: usize,
+    },
 }
 
 /// The description of a tensor, checked by itself.
@@ -24,11 +27,8 @@ pub(crate) struct RawTensor<'data> {
     pub(crate) name_at: usize,
     /// Behind the opening bracket of the shape.
     pub(crate) shape: usize,
-    /// At the value of `data_offsets`, where errors of the layout are reported.
-    pub(crate) offsets: usize,
+    pub(crate) offsets: Offsets,
     pub(crate) dtype: Dtype,
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
 }
 
 /// Walks the entries of a header; the caller stops at the first error.
@@ -44,7 +44,11 @@ impl<'data> RawEntries<'data> {
     pub(crate) const fn open(bytes: &'data [u8], start: usize) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes, start);
         match cursor.expect(b'{', ErrorKind::ExpectedObject) {
-            Ok(()) => Ok(Self { cursor, first: true, metadata_seen: false }),
+            Ok(()) => Ok(Self {
+                cursor,
+                first: true,
+                metadata_seen: false,
+            }),
             Err(kind) => Err(at(kind, &cursor)),
         }
     }
@@ -52,11 +56,20 @@ impl<'data> RawEntries<'data> {
     /// The entry whose name stands at `name`, behind its opening quote.
     pub(crate) const fn reopen(bytes: &'data [u8], name: usize) -> Self {
         let cursor = Cursor::new(bytes, name.wrapping_sub(1));
-        Self { cursor, first: true, metadata_seen: false }
+        Self {
+            cursor,
+            first: true,
+            metadata_seen: false,
+        }
     }
 
+    /// Takes the next entry. If it is the metadata its keys are put into `keys`, as far as that
+    /// reaches.
     #[inline]
-    pub(crate) const fn next(&mut self) -> Result<Option<RawEntry<'data>>, Error> {
+    pub(crate) const fn next(
+        &mut self,
+        keys: &mut [Slot],
+    ) -> Result<Option<RawEntry<'data>>, Error> {
         let cursor = &mut self.cursor;
         match cursor.next_key(self.first) {
             Ok(true) => self.first = false,
@@ -69,8 +82,21 @@ impl<'data> RawEntries<'data> {
             Err(kind) => return Err(at(kind, cursor)),
         };
         if !is_metadata(name) {
-            return match tensor(cursor, start, name) {
-                Ok(tensor) => Ok(Some(RawEntry::Tensor(tensor))),
+            return match description(cursor) {
+                Ok(description) => {
+                    let Description {
+                        dtype,
+                        shape,
+                        offsets,
+                    } = description;
+                    Ok(Some(RawEntry::Tensor(RawTensor {
+                        name,
+                        name_at: start,
+                        dtype,
+                        shape: shape.at,
+                        offsets,
+                    })))
+                }
                 Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
             };
         }
@@ -80,7 +106,7 @@ impl<'data> RawEntries<'data> {
         self.metadata_seen = true;
         cursor.skip_space();
         let value = cursor.at;
-        match metadata(cursor) {
+        match metadata(cursor, keys) {
             Ok(keys) => Ok(Some(RawEntry::Metadata { at: value, keys })),
             Err(kind) => Err(at(kind, cursor)),
         }
@@ -97,11 +123,7 @@ impl<'data> RawEntries<'data> {
 
 #[cold]
 const fn at(kind: ErrorKind, cursor: &Cursor<'_>) -> Error {
-    let number = match kind {
-        ErrorKind::NestingTooDeep => super::scan::MAX_DEPTH as u64,
-        _ => 0,
-    };
-    Error::new(kind, raw::wide(cursor.at), number)
+    Error::new(kind, raw::wide(cursor.at), 0)
 }
 
 /// The string whose first character stands at `start`, from a header that was checked.
@@ -117,7 +139,10 @@ pub(crate) const fn text_at(bytes: &[u8], start: usize) -> Text<'_> {
 pub(crate) const fn text<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>, ErrorKind> {
     let start = cursor.at;
     let escaped = tri!(cursor.string());
-    Ok(Text::new(raw::range(cursor.bytes, start, cursor.at.wrapping_sub(1)), escaped))
+    Ok(Text::new(
+        raw::range(cursor.bytes, start, cursor.at.wrapping_sub(1)),
+        escaped,
+    ))
 }
 
 /// Takes the rest of a key and the colon.
@@ -132,14 +157,20 @@ pub(crate) const fn key<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>
 #[inline(always)]
 const fn is_metadata(key: Text<'_>) -> bool {
     match key.as_plain() {
-        Some(plain) => plain.len() == METADATA_KEY.len() && raw::starts_with(plain, 0, b"__metadata__"),
+        Some(plain) => {
+            plain.len() == METADATA_KEY.len() && raw::starts_with(plain, 0, b"__metadata__")
+        }
         None => key.is(METADATA_KEY),
     }
 }
 
-/// Takes the value of `__metadata__` and counts its keys.
-const fn metadata(cursor: &mut Cursor<'_>) -> Result<usize, ErrorKind> {
-    if cursor.null() {
+/// Takes the value of `__metadata__`: puts its keys into `slots`, as far as these reach, and counts
+/// them.
+pub(crate) const fn metadata(
+    cursor: &mut Cursor<'_>,
+    slots: &mut [Slot],
+) -> Result<usize, ErrorKind> {
+    if cursor.take(b"null") {
         return Ok(0);
     }
     if cursor.peek() != b'{' {
@@ -148,207 +179,14 @@ const fn metadata(cursor: &mut Cursor<'_>) -> Result<usize, ErrorKind> {
     cursor.advance(1);
     let mut keys: usize = 0;
     while tri!(cursor.next_key(keys == 0)) {
-        tri!(key(cursor));
+        let at = cursor.at;
+        let key = tri!(key(cursor));
         tri!(cursor.expect(b'"', ErrorKind::MetadataNotString));
         tri!(cursor.string());
+        if let Some((_, [slot, ..])) = slots.split_at_mut_checked(keys) {
+            *slot = Slot::key(at, key);
+        }
         keys = keys.wrapping_add(1);
     }
     Ok(keys)
-}
-
-/// A field of a tensor's description.
-enum Field {
-    Dtype,
-    Shape,
-    Offsets,
-    Unknown,
-}
-
-/// Takes a field's key and the colon.
-#[inline(always)]
-const fn field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
-    // Almost always a field is spelled plainly: then it is known without walking its letters.
-    let (field, len) = if raw::starts_with(cursor.bytes, cursor.at, b"dtype\"") {
-        (Field::Dtype, 6)
-    } else if raw::starts_with(cursor.bytes, cursor.at, b"shape\"") {
-        (Field::Shape, 6)
-    } else if raw::starts_with(cursor.bytes, cursor.at, b"data_offsets\"") {
-        (Field::Offsets, 13)
-    } else {
-        return rare_field(cursor);
-    };
-    cursor.advance(len);
-    tri!(cursor.expect(b':', ErrorKind::ExpectedColon));
-    Ok(field)
-}
-
-/// [`field`] for one that is unknown or spelled with escapes.
-const fn rare_field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
-    let key = tri!(key(cursor));
-    if key.as_plain().is_none() {
-        if key.is("dtype") {
-            return Ok(Field::Dtype);
-        } else if key.is("shape") {
-            return Ok(Field::Shape);
-        } else if key.is("data_offsets") {
-            return Ok(Field::Offsets);
-        }
-    }
-    Ok(Field::Unknown)
-}
-
-/// Takes the description of the tensor whose name stands at `name`.
-#[inline(always)]
-const fn tensor<'data>(
-    cursor: &mut Cursor<'data>,
-    name_at: usize,
-    name: Text<'data>,
-) -> Result<RawTensor<'data>, (ErrorKind, u64)> {
-    /// `tri!` for the errors of the grammar, which have no number.
-    macro_rules! plain {
-        ($result:expr) => {
-            match $result {
-                Ok(value) => value,
-                Err(ErrorKind::NestingTooDeep) => {
-                    return Err((ErrorKind::NestingTooDeep, super::scan::MAX_DEPTH as u64))
-                }
-                Err(kind) => return Err((kind, 0)),
-            }
-        };
-    }
-    plain!(cursor.expect(b'{', ErrorKind::TensorNotObject));
-    let mut dtype = None;
-    let mut shape = None;
-    let mut offsets = None;
-    let mut first = true;
-    while plain!(cursor.next_key(first)) {
-        first = false;
-        let start = cursor.at;
-        let twice = match plain!(field(cursor)) {
-            Field::Dtype => {
-                let twice = dtype.is_some();
-                dtype = Some(plain!(dtype_value(cursor)));
-                twice
-            }
-            Field::Shape => {
-                let twice = shape.is_some();
-                shape = Some(plain!(shape_value(cursor)));
-                twice
-            }
-            Field::Offsets => {
-                let twice = offsets.is_some();
-                offsets = Some(plain!(offsets_value(cursor)));
-                twice
-            }
-            Field::Unknown => {
-                plain!(cursor.skip_value(2));
-                false
-            }
-        };
-        if twice {
-            cursor.at = start;
-            return Err((ErrorKind::DuplicateField, 0));
-        }
-    }
-    match (dtype, shape, offsets) {
-        (Some(dtype), Some(shape), Some((offsets, begin, end))) => {
-            let (shape, count): (usize, ElementCount) = shape;
-            let size = match count.bytes(dtype) {
-                Ok(size) => size,
-                Err(error) => {
-                    cursor.at = shape;
-                    return Err(error);
-                }
-            };
-            let data_start = raw::wide(cursor.bytes.len());
-            if let Err(kind) = layout::check_offsets(begin, end, size, data_start) {
-                cursor.at = offsets;
-                let number = if let ErrorKind::SizeMismatch = kind { size } else { 0 };
-                return Err((kind, number));
-            }
-            Ok(RawTensor { name, name_at, shape, offsets, dtype, begin, end })
-        }
-        (dtype, shape, _) => {
-            // Reported at the bracket that ends the description without it.
-            cursor.at = cursor.at.wrapping_sub(1);
-            let missing = if dtype.is_none() {
-                0
-            } else if shape.is_none() {
-                1
-            } else {
-                2
-            };
-            Err((ErrorKind::MissingField, missing))
-        }
-    }
-}
-
-#[inline(always)]
-const fn dtype_value(cursor: &mut Cursor<'_>) -> Result<Dtype, ErrorKind> {
-    tri!(cursor.expect(b'"', ErrorKind::DtypeNotString));
-    let start = cursor.at;
-    let name = tri!(text(cursor));
-    let dtype = match name.as_plain() {
-        Some(plain) => Dtype::from_bytes(plain),
-        None => dtype_escaped(name),
-    };
-    match dtype {
-        Some(dtype) => Ok(dtype),
-        None => {
-            cursor.at = start;
-            Err(ErrorKind::UnknownDtype)
-        }
-    }
-}
-
-const fn dtype_escaped(name: Text<'_>) -> Option<Dtype> {
-    let mut rest = Dtype::ALL;
-    while let Some((dtype, others)) = rest.split_first() {
-        if name.is(dtype.name()) {
-            return Some(*dtype);
-        }
-        rest = others;
-    }
-    None
-}
-
-/// Takes a shape; returns where its first dimension stands, and the element count.
-#[inline(always)]
-const fn shape_value(cursor: &mut Cursor<'_>) -> Result<(usize, ElementCount), ErrorKind> {
-    tri!(cursor.expect(b'[', ErrorKind::ShapeNotArray));
-    let start = cursor.at;
-    let mut count = ElementCount::ONE;
-    let mut first = true;
-    while tri!(cursor.next_item(first, b']')) {
-        first = false;
-        let dim = cursor.at;
-        count = match count.times(tri!(cursor.unsigned())) {
-            Ok(count) => count,
-            Err(kind) => {
-                cursor.at = dim;
-                return Err(kind);
-            }
-        };
-    }
-    Ok((start, count))
-}
-
-/// Takes `data_offsets`; returns where they stand, begin and end.
-#[inline(always)]
-const fn offsets_value(cursor: &mut Cursor<'_>) -> Result<(usize, u64, u64), ErrorKind> {
-    let byte = cursor.skip_space();
-    let start = cursor.at;
-    if byte != b'[' {
-        return cursor.fail(ErrorKind::OffsetsNotPair);
-    }
-    cursor.advance(1);
-    if cursor.skip_space() == b']' {
-        return Err(ErrorKind::OffsetsNotPair);
-    }
-    let begin = tri!(cursor.unsigned());
-    tri!(cursor.expect(b',', ErrorKind::OffsetsNotPair));
-    cursor.skip_space();
-    let end = tri!(cursor.unsigned());
-    tri!(cursor.expect(b']', ErrorKind::OffsetsNotPair));
-    Ok((start, begin, end))
 }

@@ -1,5 +1,6 @@
 //! The length prefix, its limit, and the header's entries one by one, without memory.
 
+mod description;
 pub(crate) mod entry;
 pub(crate) mod scan;
 pub(crate) mod text;
@@ -86,7 +87,10 @@ impl<'data> Header<'data> {
             let at = PREFIX_LEN.wrapping_add(error.valid_up_to());
             return Err(Error::new(ErrorKind::InvalidUtf8, raw::wide(at), 0));
         }
-        Ok(Self { bytes, gaps_allowed: options.gaps_allowed() })
+        Ok(Self {
+            bytes,
+            gaps_allowed: options.gaps_allowed(),
+        })
     }
 
     /// A header that was read and checked before.
@@ -98,7 +102,10 @@ impl<'data> Header<'data> {
             },
             None => 0,
         };
-        Self { bytes: raw::range(bytes, 0, len), gaps_allowed: true }
+        Self {
+            bytes: raw::range(bytes, 0, len),
+            gaps_allowed: true,
+        }
     }
 
     /// Where the data section begins, in bytes from the start of the file: 8 and the header size.
@@ -119,7 +126,9 @@ impl<'data> Header<'data> {
     /// whether tensors overlap or leave gaps, whether the data is as long as it should be.
     #[must_use]
     pub const fn entries(&self) -> Entries<'data> {
-        Entries { state: State::Start(*self) }
+        Entries {
+            state: State::Start(*self),
+        }
     }
 
     /// The entries that [`Entries::position`] pointed to.
@@ -128,18 +137,30 @@ impl<'data> Header<'data> {
     /// entry's start gives an error or other entries, never a panic.
     #[must_use]
     pub const fn entries_from(&self, position: Position) -> Entries<'data> {
-        let Position { at, first, metadata_seen } = position;
+        let Position {
+            at,
+            first,
+            metadata_seen,
+        } = position;
         let cursor = Cursor::new(self.bytes, raw::index(at));
-        Entries { state: State::Inside(RawEntries { cursor, first, metadata_seen }) }
+        Entries {
+            state: State::Inside(RawEntries {
+                cursor,
+                first,
+                metadata_seen,
+            }),
+        }
     }
 
     /// The metadata, when there is any that is not null. Walks the entries up to it; an error
     /// before it reads as none.
     #[must_use]
     pub const fn metadata(&self) -> Option<Metadata<'data>> {
-        let Ok(mut entries) = RawEntries::open(self.bytes, PREFIX_LEN) else { return None };
+        let Ok(mut entries) = RawEntries::open(self.bytes, PREFIX_LEN) else {
+            return None;
+        };
         loop {
-            match entries.next() {
+            match entries.next(&mut []) {
                 Ok(Some(RawEntry::Metadata { at, .. })) => return Metadata::at(self.bytes, at),
                 Ok(Some(RawEntry::Tensor(_))) => {}
                 Ok(None) | Err(_) => return None,
@@ -168,16 +189,20 @@ impl<'data> Header<'data> {
         };
         let mut tiling = Tiling::new(self.gaps_allowed);
         let mut entries = scan::tri!(RawEntries::open(self.bytes, PREFIX_LEN));
-        while let Some(entry) = scan::tri!(entries.next()) {
+        while let Some(entry) = scan::tri!(entries.next(&mut [])) {
             match entry {
                 RawEntry::Tensor(tensor) => {
                     scan.tensors = scan.tensors.wrapping_add(1);
                     // The first tensor out of its place ends the check of the layout.
-                    if scan.in_offset_order && tiling.lay(tensor.begin, tensor.end).is_err() {
+                    if scan.in_offset_order
+                        && tiling
+                            .lay(tensor.offsets.begin, tensor.offsets.end)
+                            .is_err()
+                    {
                         scan.in_offset_order = false;
                     }
-                    if scan.data_len < tensor.end {
-                        scan.data_len = tensor.end;
+                    if scan.data_len < tensor.offsets.end {
+                        scan.data_len = tensor.offsets.end;
                     }
                 }
                 RawEntry::Metadata { keys, .. } => scan.metadata_keys = keys,
@@ -230,7 +255,11 @@ impl Scan {
     /// more of those.
     #[must_use]
     pub const fn slots_needed(&self) -> usize {
-        if self.tensors < self.metadata_keys { self.metadata_keys } else { self.tensors }
+        if self.tensors < self.metadata_keys {
+            self.metadata_keys
+        } else {
+            self.tensors
+        }
     }
 
     /// Where the last tensor ends, in bytes from the start of the data section.
@@ -260,7 +289,11 @@ impl fmt::Debug for Scan {
         f.write_str(", data_len: ")?;
         Decimal(self.data_len).fmt(f)?;
         f.write_str(", in_offset_order: ")?;
-        f.write_str(if self.in_offset_order { "true" } else { "false" })?;
+        f.write_str(if self.in_offset_order {
+            "true"
+        } else {
+            "false"
+        })?;
         f.write_str(" }")
     }
 }
@@ -307,7 +340,7 @@ impl<'data> Entries<'data> {
             },
         };
         let bytes = entries.cursor.bytes;
-        let entry = match entries.next() {
+        let entry = match entries.next(&mut []) {
             Ok(Some(RawEntry::Tensor(tensor))) => Entry::Tensor(TensorInfo::new(bytes, &tensor)),
             Ok(Some(RawEntry::Metadata { at, .. })) => Entry::Metadata(Metadata::at(bytes, at)),
             Ok(None) => {
@@ -325,9 +358,15 @@ impl<'data> Entries<'data> {
     #[must_use]
     pub const fn position(&self) -> Option<Position> {
         match self.state {
-            State::Inside(RawEntries { cursor, first, metadata_seen }) => {
-                Some(Position { at: raw::position(cursor.at), first, metadata_seen })
-            }
+            State::Inside(RawEntries {
+                cursor,
+                first,
+                metadata_seen,
+            }) => Some(Position {
+                at: raw::position(cursor.at),
+                first,
+                metadata_seen,
+            }),
             State::Start(_) | State::End => None,
         }
     }
@@ -371,8 +410,8 @@ impl<'data> TensorInfo<'data> {
             name: tensor.name,
             dtype: tensor.dtype,
             shape: Shape::new(Cursor::new(bytes, tensor.shape)),
-            begin: tensor.begin,
-            end: tensor.end,
+            begin: tensor.offsets.begin,
+            end: tensor.offsets.end,
             data_start: raw::wide(bytes.len()),
         }
     }
@@ -380,7 +419,7 @@ impl<'data> TensorInfo<'data> {
     /// The tensor that `slot` points to, `bytes` being the header that it was made from.
     pub(crate) const fn from_slot(bytes: &'data [u8], slot: &Slot) -> Self {
         Self {
-            name: entry::text_at(bytes, raw::index(slot.name)),
+            name: slot.name(bytes),
             dtype: slot.dtype,
             shape: Shape::new(Cursor::new(bytes, raw::index(slot.shape))),
             begin: slot.begin,
@@ -475,7 +514,9 @@ pub(crate) const fn foreign_format(bytes: &[u8]) -> Option<ErrorKind> {
 /// The tensor, or (`true`) the metadata key, in whose entry the byte at `offset` is.
 pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)> {
     let bytes = Header::trusted(input).bytes;
-    let target = usize::try_from(offset).ok().filter(|at| *at < bytes.len())?;
+    let target = usize::try_from(offset)
+        .ok()
+        .filter(|at| *at < bytes.len())?;
     let mut cursor = Cursor::new(bytes, PREFIX_LEN);
     cursor.expect(b'{', ErrorKind::ExpectedObject).ok()?;
     let (mut metadata, mut first) = (false, true);

@@ -50,7 +50,11 @@ impl<'data> Cursor<'data> {
     /// `kind`, unless the reason is that the header ends here.
     #[cold]
     pub(crate) const fn fail<T>(&self, kind: ErrorKind) -> Result<T, ErrorKind> {
-        Err(if self.at >= self.bytes.len() { ErrorKind::UnexpectedEnd } else { kind })
+        Err(if self.at >= self.bytes.len() {
+            ErrorKind::UnexpectedEnd
+        } else {
+            kind
+        })
     }
 
     /// Skips white space and returns the byte behind it.
@@ -91,7 +95,11 @@ impl<'data> Cursor<'data> {
             self.advance(1);
             byte = self.skip_space();
             if byte == close {
-                return Err(if close == b'}' { ErrorKind::ExpectedKey } else { ErrorKind::ExpectedValue });
+                return Err(if close == b'}' {
+                    ErrorKind::ExpectedKey
+                } else {
+                    ErrorKind::ExpectedValue
+                });
             }
         }
         Ok(true)
@@ -117,8 +125,14 @@ impl<'data> Cursor<'data> {
     pub(crate) const fn string(&mut self) -> Result<bool, ErrorKind> {
         let mut escaped = false;
         loop {
-            while let Some(word) = raw::word(self.bytes, self.at) {
-                let special = special_bytes(word);
+            while let Some((first, second)) = raw::two_words(self.bytes, self.at) {
+                let special = raw::special_bytes(first);
+                if special != 0 {
+                    self.advance(raw::index(special.trailing_zeros() / 8));
+                    break;
+                }
+                self.advance(WORD);
+                let special = raw::special_bytes(second);
                 if special != 0 {
                     self.advance(raw::index(special.trailing_zeros() / 8));
                     break;
@@ -172,7 +186,7 @@ impl<'data> Cursor<'data> {
         let mut unit = 0;
         let mut left: u8 = 4;
         while left > 0 {
-            let Some(digit) = (self.peek() as char).to_digit(16) else {
+            let Some(digit) = raw::ascii(self.peek()).to_digit(16) else {
                 return self.fail(ErrorKind::InvalidEscape);
             };
             unit = unit << 4 | digit;
@@ -182,31 +196,64 @@ impl<'data> Cursor<'data> {
         Ok(unit)
     }
 
+    /// Takes `literal` if it stands here.
+    #[inline(always)]
+    pub(crate) const fn take<const N: usize>(&mut self, literal: &[u8; N]) -> bool {
+        let found = raw::starts_with(self.bytes, self.at, literal);
+        if found {
+            self.advance(N);
+        }
+        found
+    }
+
+    /// [`Cursor::unsigned`] for up to 15 digits without a zero in front, where words are 64 bits
+    /// long; otherwise `None`. What follows is not looked at.
+    #[inline(always)]
+    pub(crate) const fn short_unsigned(&mut self) -> Option<u64> {
+        let (mut value, len) = raw::digits8(self.bytes, self.at);
+        if len == 0 || (len > 1 && self.peek() == b'0') {
+            return None;
+        }
+        self.advance(len);
+        if len == 8 {
+            let (low, len) = raw::digits8(self.bytes, self.at);
+            if len == 8 {
+                return None;
+            }
+            value = value.wrapping_mul(raw::power_of_ten(len)).wrapping_add(low);
+            self.advance(len);
+        }
+        Some(value)
+    }
+
     /// Takes an integer from 0 to 2⁶⁴ − 1 and nothing else that JSON calls a number.
     #[inline]
     pub(crate) const fn unsigned(&mut self) -> Result<u64, ErrorKind> {
         let start = self.at;
         let mut value: u64 = 0;
         loop {
-            let digit = self.peek().wrapping_sub(b'0');
-            if digit > 9 {
+            let (mut digits, mut len) = raw::digits8(self.bytes, self.at);
+            if len == 0 {
+                // One at a time: small machines, and the last bytes of a header.
+                let digit = self.peek().wrapping_sub(b'0');
+                if digit > 9 {
+                    break;
+                }
+                (digits, len) = (raw::wide(raw::small(digit)), 1);
+            }
+            let sum = match value.checked_mul(raw::power_of_ten(len)) {
+                Some(shifted) => shifted.checked_add(digits),
+                None => None,
+            };
+            let Some(sum) = sum else {
+                self.at = start;
+                return Err(ErrorKind::NotUnsigned);
+            };
+            value = sum;
+            self.advance(len);
+            if len > 1 && len < 8 {
                 break;
             }
-            // 19 digits fit; the 20th may.
-            if self.at.wrapping_sub(start) < 19 {
-                value = value.wrapping_mul(10).wrapping_add(digit as u64);
-            } else {
-                let shifted = match value.checked_mul(10) {
-                    Some(shifted) => shifted.checked_add(digit as u64),
-                    None => None,
-                };
-                let Some(sum) = shifted else {
-                    self.at = start;
-                    return Err(ErrorKind::NotUnsigned);
-                };
-                value = sum;
-            }
-            self.advance(1);
         }
         let digits = self.at.wrapping_sub(start);
         let leading_zero = digits > 1 && raw::byte(self.bytes, start) == b'0';
@@ -253,16 +300,11 @@ impl<'data> Cursor<'data> {
     }
 
     const fn literal<const N: usize>(&mut self, literal: &[u8; N]) -> Result<(), ErrorKind> {
-        if !raw::starts_with(self.bytes, self.at, literal) {
-            return Err(ErrorKind::ExpectedValue);
+        if self.take(literal) {
+            Ok(())
+        } else {
+            Err(ErrorKind::ExpectedValue)
         }
-        self.advance(N);
-        Ok(())
-    }
-
-    /// Takes `null` if it stands here.
-    pub(crate) const fn null(&mut self) -> bool {
-        self.literal(b"null").is_ok()
     }
 
     /// Takes any value, checked, in constant memory: one bit for each array or object around it
@@ -329,7 +371,7 @@ impl Nesting {
             return Err(ErrorKind::NestingTooDeep);
         }
         self.depth = self.depth.wrapping_add(1);
-        self.objects = self.objects << 1 | object as u128;
+        self.objects = self.objects << 1 | if object { 1 } else { 0 };
         Ok(())
     }
 
@@ -341,21 +383,6 @@ impl Nesting {
     const fn in_object(&self) -> bool {
         self.objects & 1 == 1
     }
-}
-
-/// Marks (with its highest bit) each byte of `word` that is a quote, a backslash or a control
-/// character. Marks above the lowest one may be wrong: a borrow runs upwards.
-#[inline(always)]
-const fn special_bytes(word: usize) -> usize {
-    const ONES: usize = usize::MAX / 0xff;
-    const HIGH: usize = ONES << 7;
-    const QUOTES: usize = ONES.wrapping_mul(b'"' as usize);
-    const BACKSLASHES: usize = ONES.wrapping_mul(b'\\' as usize);
-    const SPACES: usize = ONES.wrapping_mul(b' ' as usize);
-    let quote = (word ^ QUOTES).wrapping_sub(ONES);
-    let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
-    let control = word.wrapping_sub(SPACES);
-    (quote | backslash | control) & !word & HIGH
 }
 
 /// The character that the escape sequence at the start of `text` stands for, and what follows it.
@@ -387,7 +414,7 @@ pub(crate) const fn unescape(text: &[u8]) -> (char, &[u8]) {
             }
         }
         // The quote, the slash and the backslash stand for themselves.
-        byte => byte as char,
+        byte => raw::ascii(byte),
     };
     (character, raw::range(text, cursor.at, text.len()))
 }

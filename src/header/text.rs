@@ -84,7 +84,10 @@ impl<'data> Text<'data> {
     /// The characters, unescaped.
     #[must_use]
     pub fn chars(&self) -> Chars<'data> {
-        Chars { run: "".chars(), rest: self.raw }
+        Chars {
+            run: "".chars(),
+            rest: self.raw,
+        }
     }
 
     /// Copies the unescaped text into `buffer` and returns it as `str`.
@@ -128,6 +131,9 @@ impl<'data> Text<'data> {
     /// Orders by the bytes of the unescaped text, as `str` does.
     pub(crate) const fn compare(&self, other: &Text<'_>) -> Ordering {
         if !self.escaped && !other.escaped {
+            if raw::equal(self.raw, other.raw) {
+                return Ordering::Equal;
+            }
             return raw::compare(self.raw, other.raw);
         }
         let (mut a, mut b) = (self.bytes(), other.bytes());
@@ -157,25 +163,22 @@ impl<'data> Text<'data> {
         let mut hasher = Hasher::new();
         let mut len: usize = 0;
         loop {
-            let mut word = [0; WORD];
-            let mut filled = 0;
-            let mut rest: &mut [u8] = &mut word;
-            while let Some((to, others)) = rest.split_first_mut() {
-                let Some(byte) = bytes.next() else { break };
-                *to = byte;
-                filled = WORD.wrapping_sub(others.len());
-                rest = others;
+            let (first, more) = bytes.next_word();
+            let (second, end) = bytes.next_word();
+            len = len.wrapping_add(more).wrapping_add(end);
+            if end < WORD {
+                return hasher.finish(first, second, len);
             }
-            len = len.wrapping_add(filled);
-            if filled < WORD {
-                return hasher.finish(usize::from_le_bytes(word), len);
-            }
-            hasher = hasher.word(usize::from_le_bytes(word));
+            hasher = hasher.add(first, second);
         }
     }
 
     const fn bytes(&self) -> Bytes<'data> {
-        Bytes { rest: self.raw, decoded: [0; 4], left: 0 }
+        Bytes {
+            rest: self.raw,
+            decoded: [0; 4],
+            left: 0,
+        }
     }
 }
 
@@ -190,7 +193,9 @@ struct Bytes<'data> {
 impl Bytes<'_> {
     const fn next(&mut self) -> Option<u8> {
         if self.left == 0 {
-            let Some((first, rest)) = self.rest.split_first() else { return None };
+            let Some((first, rest)) = self.rest.split_first() else {
+                return None;
+            };
             if *first != b'\\' {
                 self.rest = rest;
                 return Some(*first);
@@ -213,6 +218,20 @@ impl Bytes<'_> {
         self.left = self.left.wrapping_sub(1);
         Some(byte)
     }
+
+    /// The next bytes as a word with zeros behind them, and how many they are.
+    const fn next_word(&mut self) -> (usize, usize) {
+        let mut word = [0; WORD];
+        let mut len: usize = 0;
+        let mut rest: &mut [u8] = &mut word;
+        while let Some((to, others)) = rest.split_first_mut() {
+            let Some(byte) = self.next() else { break };
+            *to = byte;
+            len = len.wrapping_add(1);
+            rest = others;
+        }
+        (usize::from_le_bytes(word), len)
+    }
 }
 
 /// The unescaped characters of a [`Text`].
@@ -225,7 +244,11 @@ pub struct Chars<'data> {
 impl<'data> Chars<'data> {
     /// Takes the characters up to the next escape.
     fn run(&mut self) -> &'data str {
-        let end = self.rest.iter().position(|byte| *byte == b'\\').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .iter()
+            .position(|byte| *byte == b'\\')
+            .unwrap_or(self.rest.len());
         let (run, rest) = self.rest.split_at_checked(end).unwrap_or((&[], &[]));
         self.rest = rest;
         str::from_utf8(run).unwrap_or("")

@@ -1,0 +1,99 @@
+//! The memory for one tensor.
+
+use core::fmt;
+
+use crate::header::entry::{self, RawTensor};
+use crate::header::text::Text;
+use crate::{Dtype, raw};
+
+/// Memory for one tensor, given by the caller of a parse and filled by it.
+///
+/// A slot holds positions in the header and offsets, and borrows nothing, so it can lie in an
+/// array, in a `Vec`, or in a `const`.
+#[derive(Clone, Copy)]
+pub struct Slot {
+    /// Where the name stands, behind its opening quote.
+    pub(crate) name: u32,
+    /// Where the first dimension stands, behind the opening bracket.
+    pub(crate) shape: u32,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// Of the name.
+    pub(crate) hash: u32,
+    /// Slot `i`: where bucket `i` begins in the sequence of items.
+    pub(crate) bucket: u32,
+    /// Slot `i`: item `i` of the sequence, the number of a slot.
+    pub(crate) item: u32,
+    pub(crate) dtype: Dtype,
+    /// The length of the name, little-endian; [`Slot::LONG`] if that is no answer.
+    name_len: [u8; 3],
+}
+
+impl Slot {
+    /// A slot that nothing was put in.
+    pub const EMPTY: Self = Self {
+        name: 0,
+        shape: 0,
+        begin: 0,
+        end: 0,
+        hash: 0,
+        bucket: 0,
+        item: 0,
+        dtype: Dtype::BOOL,
+        name_len: [0; 3],
+    };
+
+    /// Stands for a name that has escapes or a length of 3 bytes or more: it is scanned again.
+    const LONG: [u8; 3] = [0xff; 3];
+
+    pub(crate) const fn tensor(tensor: &RawTensor<'_>) -> Self {
+        Self {
+            shape: raw::position(tensor.shape),
+            begin: tensor.offsets.begin,
+            end: tensor.offsets.end,
+            dtype: tensor.dtype,
+            ..Self::key(tensor.name_at, tensor.name)
+        }
+    }
+
+    /// A slot for the string `text` at `at`.
+    pub(crate) const fn key(at: usize, text: Text<'_>) -> Self {
+        let name_len = match text.as_plain() {
+            Some(plain) => match raw::position(plain.len()).to_le_bytes() {
+                [a, b, c, 0] => [a, b, c],
+                _ => Self::LONG,
+            },
+            None => Self::LONG,
+        };
+        Self {
+            name: raw::position(at),
+            hash: text.hash(),
+            name_len,
+            ..Self::EMPTY
+        }
+    }
+
+    /// The name, `bytes` being the header that the slot was made from.
+    #[inline]
+    pub(crate) const fn name<'data>(&self, bytes: &'data [u8]) -> Text<'data> {
+        let start = raw::index(self.name);
+        if let Self::LONG = self.name_len {
+            return entry::text_at(bytes, start);
+        }
+        let [a, b, c] = self.name_len;
+        let len = raw::index(u32::from_le_bytes([a, b, c, 0]));
+        Text::new(raw::range(bytes, start, start.wrapping_add(len)), false)
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slot { .. }")
+    }
+}
