@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::header::name_around;
+use crate::header::locate::name_around;
 use crate::header::text::{Decimal, Text};
 
 /// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
@@ -194,17 +194,8 @@ impl Error {
     #[cold]
     pub(crate) const fn new(kind: ErrorKind, offset: u64, number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = offset.to_le_bytes();
-        let high = if g | h == 0 {
-            u16::from_le_bytes([e, f])
-        } else {
-            u16::MAX
-        };
-        Self {
-            number,
-            offset_low: u32::from_le_bytes([a, b, c, d]),
-            offset_high: high,
-            kind,
-        }
+        let high = if g | h == 0 { u16::from_le_bytes([e, f]) } else { u16::MAX };
+        Self { number, offset_low: u32::from_le_bytes([a, b, c, d]), offset_high: high, kind }
     }
 
     /// Which rule is broken.
@@ -262,10 +253,7 @@ impl fmt::Display for Error {
             Decimal(self.number).fmt(f)?;
             f.write_str(behind)?;
         }
-        if matches!(
-            self.kind,
-            ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall
-        ) {
+        if matches!(self.kind, ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall) {
             return Ok(());
         }
         f.write_str(" (at byte ")?;

@@ -4,8 +4,10 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::slice;
 
+use crate::header::Header;
+use crate::header::entries::{Entries, Entry};
+use crate::header::info::TensorInfo;
 use crate::header::text::{Decimal, Text};
-use crate::header::{Entries, Entry, Header, TensorInfo};
 use crate::layout::Tiling;
 use crate::slots::{self, Filled};
 use crate::{Error, Metadata, Options, Slot, raw};
@@ -71,11 +73,7 @@ impl<'data, 'slots> Index<'data, 'slots> {
         header: Header<'data>,
         slots: &'slots mut [Slot],
     ) -> Result<(Self, Tiling), Error> {
-        let Filled {
-            tensors,
-            metadata,
-            tiling,
-        } = match slots::fill(header, slots) {
+        let Filled { tensors, metadata, tiling } = match slots::fill(header, slots) {
             Ok(filled) => filled,
             Err(error) => return Err(error),
         };
@@ -87,14 +85,7 @@ impl<'data, 'slots> Index<'data, 'slots> {
             Some((slots, _)) => slots,
             None => &[],
         };
-        Ok((
-            Self {
-                header,
-                slots,
-                metadata,
-            },
-            tiling,
-        ))
+        Ok((Self { header, slots, metadata }, tiling))
     }
 
     /// The index again, from the bytes and the [slots](Index::slots) of one that was built before.
@@ -103,11 +94,7 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// a panic.
     #[must_use]
     pub const fn with_slots(bytes: &'data [u8], slots: &'slots [Slot]) -> Self {
-        Self {
-            header: Header::trusted(bytes),
-            slots,
-            metadata: MetadataPlace::Unknown,
-        }
+        Self { header: Header::trusted(bytes), slots, metadata: MetadataPlace::Unknown }
     }
 
     /// The slots in use, one for each tensor.
@@ -165,19 +152,14 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// The tensors in header order; walks the header again.
     #[must_use]
     pub const fn iter(&self) -> Infos<'data> {
-        Infos {
-            entries: self.header.entries(),
-        }
+        Infos { entries: self.header.entries() }
     }
 
     /// The tensors in the order of their data. Tensors without elements that share an offset keep
     /// no particular order.
     #[must_use]
     pub fn iter_by_offset(&self) -> InfosByOffset<'data, 'slots> {
-        InfosByOffset {
-            bytes: self.header.bytes(),
-            slots: self.slots.iter(),
-        }
+        InfosByOffset { bytes: self.header.bytes(), slots: self.slots.iter() }
     }
 
     /// The names in header order; walks the header again.
@@ -246,9 +228,7 @@ impl<'data> Iterator for InfosByOffset<'data, '_> {
     type Item = TensorInfo<'data>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.slots
-            .next()
-            .map(|slot| TensorInfo::from_slot(self.bytes, slot))
+        self.slots.next().map(|slot| TensorInfo::from_slot(self.bytes, slot))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -258,9 +238,7 @@ impl<'data> Iterator for InfosByOffset<'data, '_> {
 
 impl DoubleEndedIterator for InfosByOffset<'_, '_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.slots
-            .next_back()
-            .map(|slot| TensorInfo::from_slot(self.bytes, slot))
+        self.slots.next_back().map(|slot| TensorInfo::from_slot(self.bytes, slot))
     }
 }
 

@@ -62,10 +62,7 @@ pub(crate) struct Tiling {
 
 impl Tiling {
     pub(crate) const fn new(gaps_allowed: bool) -> Self {
-        Self {
-            end: 0,
-            gaps_allowed,
-        }
+        Self { end: 0, gaps_allowed }
     }
 
     /// Lays the next tensor; the number of an error is the bytes of the gap or of the overlap.

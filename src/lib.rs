@@ -27,8 +27,10 @@ mod tensor;
 
 pub use dtype::Dtype;
 pub use error::{DisplayError, Error, ErrorKind};
+pub use header::entries::{Entries, Entry, Position};
+pub use header::info::TensorInfo;
 pub use header::text::{Chars, Quoted, Text};
-pub use header::{Entries, Entry, Header, PREFIX_LEN, Position, Scan, TensorInfo};
+pub use header::{Header, PREFIX_LEN, Scan};
 pub use index::{Index, Infos, InfosByOffset, Names};
 pub use metadata::{Metadata, Pairs};
 pub use options::Options;

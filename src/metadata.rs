@@ -31,10 +31,7 @@ impl<'data> Metadata<'data> {
     /// The pairs in header order.
     #[must_use]
     pub const fn iter(&self) -> Pairs<'data> {
-        Pairs {
-            cursor: self.cursor,
-            first: true,
-        }
+        Pairs { cursor: self.cursor, first: true }
     }
 
     /// The value of `key`, compared unescaped. Of keys given twice, which a parse refuses, the
@@ -152,9 +149,6 @@ impl FusedIterator for Pairs<'_> {}
 
 impl fmt::Debug for Pairs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Metadata {
-            cursor: self.cursor,
-        }
-        .fmt(f)
+        Metadata { cursor: self.cursor }.fmt(f)
     }
 }

@@ -1,6 +1,7 @@
 //! What a reader lets pass.
 
-use crate::header::{PREFIX_LEN, foreign_format};
+use crate::header::PREFIX_LEN;
+use crate::header::foreign::foreign_format;
 use crate::raw;
 use crate::{Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 
@@ -26,30 +27,21 @@ impl Options {
     /// The defaults: headers up to 100,000,000 bytes, no gaps.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            header_limit: Self::DEFAULT_HEADER_LIMIT,
-            gaps_allowed: false,
-        }
+        Self { header_limit: Self::DEFAULT_HEADER_LIMIT, gaps_allowed: false }
     }
 
     /// Refuses headers of more than `bytes`. Time and slots that a parse takes follow from the
     /// length of the header alone.
     #[must_use]
     pub const fn header_limit(self, bytes: u32) -> Self {
-        Self {
-            header_limit: bytes,
-            ..self
-        }
+        Self { header_limit: bytes, ..self }
     }
 
     /// Admits bytes that belong to no tensor: before, between and behind them. A file that aligns
     /// each of its tensors has such gaps. Overlaps stay refused. Other readers refuse such files.
     #[must_use]
     pub const fn allow_gaps(self, allow: bool) -> Self {
-        Self {
-            gaps_allowed: allow,
-            ..self
-        }
+        Self { gaps_allowed: allow, ..self }
     }
 
     /// [`Header::len_from_prefix`] with this limit.

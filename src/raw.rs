@@ -4,11 +4,7 @@
 //! functions here replace them. Each one is total: an index out of range reads as zero or as an
 //! empty slice, and nothing here can panic. The rest of the core is denied indexing, `as` and
 //! unchecked arithmetic.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::cmp::Ordering;
 
@@ -180,10 +176,8 @@ pub(crate) struct Hasher(usize);
 
 impl Hasher {
     /// Digits of π, odd, cut to the machine's word.
-    const FACTORS: [usize; 2] = [
-        0x243f_6a88_85a3_08d3_u64 as usize,
-        0x1319_8a2e_0370_7345_u64 as usize,
-    ];
+    const FACTORS: [usize; 2] =
+        [0x243f_6a88_85a3_08d3_u64 as usize, 0x1319_8a2e_0370_7345_u64 as usize];
 
     pub(crate) const fn new() -> Self {
         Self(0)
@@ -277,22 +271,9 @@ pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
 /// 10 to the power of `exponent`, which is 8 at most.
 #[inline(always)]
 pub(crate) const fn power_of_ten(exponent: usize) -> u64 {
-    const POWERS: [u64; 9] = [
-        1,
-        10,
-        100,
-        1_000,
-        10_000,
-        100_000,
-        1_000_000,
-        10_000_000,
-        100_000_000,
-    ];
-    if exponent < POWERS.len() {
-        POWERS[exponent]
-    } else {
-        0
-    }
+    const POWERS: [u64; 9] =
+        [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    if exponent < POWERS.len() { POWERS[exponent] } else { 0 }
 }
 
 /// `usize` as `u64`, on every machine.
@@ -340,9 +321,5 @@ pub(crate) const fn position(n: usize) -> u32 {
 /// `n` as `usize`, when this machine can count as far.
 #[inline(always)]
 pub(crate) const fn size(n: u64) -> Option<usize> {
-    if n as usize as u64 == n {
-        Some(n as usize)
-    } else {
-        None
-    }
+    if n as usize as u64 == n { Some(n as usize) } else { None }
 }

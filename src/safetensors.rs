@@ -3,8 +3,9 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
+use crate::header::info::TensorInfo;
 use crate::header::text::Decimal;
-use crate::header::{Header, Scan, TensorInfo};
+use crate::header::{Header, Scan};
 use crate::index::{Infos, InfosByOffset, Names};
 use crate::layout::Tiling;
 use crate::{Error, ErrorKind, Index, Metadata, Options, Slot, TensorView, raw};
@@ -144,20 +145,14 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// The tensors in header order; walks the header again.
     #[must_use]
     pub const fn iter(&self) -> Tensors<'data> {
-        Tensors {
-            data: self.data,
-            infos: self.index.iter(),
-        }
+        Tensors { data: self.data, infos: self.index.iter() }
     }
 
     /// The tensors in the order of their data. Tensors without elements that share an offset keep
     /// no particular order.
     #[must_use]
     pub fn iter_by_offset(&self) -> TensorsByOffset<'data, 'slots> {
-        TensorsByOffset {
-            data: self.data,
-            infos: self.index.iter_by_offset(),
-        }
+        TensorsByOffset { data: self.data, infos: self.index.iter_by_offset() }
     }
 
     /// The names in header order; walks the header again.

@@ -61,10 +61,7 @@ impl<'data> Shape<'data> {
     /// The dimensions, outermost first.
     #[must_use]
     pub const fn iter(&self) -> Dims<'data> {
-        Dims {
-            cursor: self.cursor,
-            first: true,
-        }
+        Dims { cursor: self.cursor, first: true }
     }
 }
 
@@ -139,10 +136,7 @@ impl Dims<'_> {
         if self.cursor.skip_space() == b']' {
             return None;
         }
-        match (
-            self.cursor.next_item(self.first, b']'),
-            self.cursor.unsigned(),
-        ) {
+        match (self.cursor.next_item(self.first, b']'), self.cursor.unsigned()) {
             (Ok(true), Ok(dim)) => {
                 self.first = false;
                 Some(dim)
@@ -164,9 +158,6 @@ impl Iterator for Dims<'_> {
 
 impl fmt::Debug for Dims<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Shape {
-            cursor: self.cursor,
-        }
-        .fmt(f)
+        Shape { cursor: self.cursor }.fmt(f)
     }
 }

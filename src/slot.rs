@@ -65,12 +65,7 @@ impl Slot {
             },
             None => Self::LONG,
         };
-        Self {
-            name: raw::position(at),
-            hash: text.hash(),
-            name_len,
-            ..Self::EMPTY
-        }
+        Self { name: raw::position(at), hash: text.hash(), name_len, ..Self::EMPTY }
     }
 
     /// The name, `bytes` being the header that the slot was made from.

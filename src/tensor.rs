@@ -1,6 +1,6 @@
 //! A tensor: what the header says of it, and its bytes.
 
-use crate::header::TensorInfo;
+use crate::header::info::TensorInfo;
 use crate::header::text::Text;
 use crate::{Dtype, Shape};
 

@@ -36,11 +36,7 @@ pub(crate) const fn description(cursor: &mut Cursor<'_>) -> Result<Description, 
         Some(description) => description,
         None => tri!(any(cursor)),
     };
-    let Description {
-        dtype,
-        shape,
-        offsets,
-    } = description;
+    let Description { dtype, shape, offsets } = description;
     let size = match shape.count.bytes(dtype) {
         Ok(size) => size,
         Err(error) => {
@@ -51,11 +47,7 @@ pub(crate) const fn description(cursor: &mut Cursor<'_>) -> Result<Description, 
     let data_start = raw::wide(cursor.bytes.len());
     if let Err(kind) = layout::check_offsets(offsets.begin, offsets.end, size, data_start) {
         cursor.at = offsets.at;
-        let number = if let ErrorKind::SizeMismatch = kind {
-            size
-        } else {
-            0
-        };
+        let number = if let ErrorKind::SizeMismatch = kind { size } else { 0 };
         return Err((kind, number));
     }
     Ok(description)
@@ -79,10 +71,7 @@ const fn usual(cursor: &mut Cursor<'_>) -> Option<Description> {
     if !ahead.take(b",\"shape\":[") {
         return None;
     }
-    let mut shape = ShapeValue {
-        at: ahead.at,
-        count: ElementCount::ONE,
-    };
+    let mut shape = ShapeValue { at: ahead.at, count: ElementCount::ONE };
     if !ahead.take(b"]") {
         loop {
             let Some(dim) = ahead.short_unsigned() else {
@@ -117,11 +106,7 @@ const fn usual(cursor: &mut Cursor<'_>) -> Option<Description> {
         return None;
     }
     *cursor = ahead;
-    Some(Description {
-        dtype,
-        shape,
-        offsets: Offsets { at, begin, end },
-    })
+    Some(Description { dtype, shape, offsets: Offsets { at, begin, end } })
 }
 
 /// Takes a description, whatever the order of its fields and however it is spelled.
@@ -157,11 +142,7 @@ const fn any(cursor: &mut Cursor<'_>) -> Result<Description, (ErrorKind, u64)> {
     }
     let missing = match (dtype, shape, offsets) {
         (Some(dtype), Some(shape), Some(offsets)) => {
-            return Ok(Description {
-                dtype,
-                shape,
-                offsets,
-            });
+            return Ok(Description { dtype, shape, offsets });
         }
         (None, _, _) => 0,
         (_, None, _) => 1,

@@ -44,11 +44,7 @@ impl<'data> RawEntries<'data> {
     pub(crate) const fn open(bytes: &'data [u8], start: usize) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes, start);
         match cursor.expect(b'{', ErrorKind::ExpectedObject) {
-            Ok(()) => Ok(Self {
-                cursor,
-                first: true,
-                metadata_seen: false,
-            }),
+            Ok(()) => Ok(Self { cursor, first: true, metadata_seen: false }),
             Err(kind) => Err(at(kind, &cursor)),
         }
     }
@@ -56,11 +52,7 @@ impl<'data> RawEntries<'data> {
     /// The entry whose name stands at `name`, behind its opening quote.
     pub(crate) const fn reopen(bytes: &'data [u8], name: usize) -> Self {
         let cursor = Cursor::new(bytes, name.wrapping_sub(1));
-        Self {
-            cursor,
-            first: true,
-            metadata_seen: false,
-        }
+        Self { cursor, first: true, metadata_seen: false }
     }
 
     /// Takes the next entry. If it is the metadata its keys are put into `keys`, as far as that
@@ -84,11 +76,7 @@ impl<'data> RawEntries<'data> {
         if !is_metadata(name) {
             return match description(cursor) {
                 Ok(description) => {
-                    let Description {
-                        dtype,
-                        shape,
-                        offsets,
-                    } = description;
+                    let Description { dtype, shape, offsets } = description;
                     Ok(Some(RawEntry::Tensor(RawTensor {
                         name,
                         name_at: start,
@@ -139,10 +127,7 @@ pub(crate) const fn text_at(bytes: &[u8], start: usize) -> Text<'_> {
 pub(crate) const fn text<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>, ErrorKind> {
     let start = cursor.at;
     let escaped = tri!(cursor.string());
-    Ok(Text::new(
-        raw::range(cursor.bytes, start, cursor.at.wrapping_sub(1)),
-        escaped,
-    ))
+    Ok(Text::new(raw::range(cursor.bytes, start, cursor.at.wrapping_sub(1)), escaped))
 }
 
 /// Takes the rest of a key and the colon.

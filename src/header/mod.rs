@@ -1,20 +1,23 @@
 //! The length prefix, its limit, and the header's entries one by one, without memory.
 
 mod description;
+pub(crate) mod entries;
 pub(crate) mod entry;
+pub(crate) mod foreign;
+pub(crate) mod info;
+pub(crate) mod locate;
 pub(crate) mod scan;
 pub(crate) mod text;
 
 use core::fmt;
-use core::iter::FusedIterator;
-use core::ops::Range;
 
 use crate::layout::Tiling;
 use crate::raw;
-use crate::{Dtype, Error, ErrorKind, Metadata, Options, Shape, Slot};
-use entry::{RawEntries, RawEntry, RawTensor};
-use scan::Cursor;
-use text::{Decimal, Text};
+use crate::{Error, ErrorKind, Metadata, Options};
+use entries::{Entries, Position};
+use entry::{RawEntries, RawEntry};
+use foreign::foreign_format;
+use text::Decimal;
 
 /// Bytes of the header size, with which a file begins.
 pub const PREFIX_LEN: usize = 8;
@@ -87,10 +90,7 @@ impl<'data> Header<'data> {
             let at = PREFIX_LEN.wrapping_add(error.valid_up_to());
             return Err(Error::new(ErrorKind::InvalidUtf8, raw::wide(at), 0));
         }
-        Ok(Self {
-            bytes,
-            gaps_allowed: options.gaps_allowed(),
-        })
+        Ok(Self { bytes, gaps_allowed: options.gaps_allowed() })
     }
 
     /// A header that was read and checked before.
@@ -102,10 +102,7 @@ impl<'data> Header<'data> {
             },
             None => 0,
         };
-        Self {
-            bytes: raw::range(bytes, 0, len),
-            gaps_allowed: true,
-        }
+        Self { bytes: raw::range(bytes, 0, len), gaps_allowed: true }
     }
 
     /// Where the data section begins, in bytes from the start of the file: 8 and the header size.
@@ -126,9 +123,7 @@ impl<'data> Header<'data> {
     /// whether tensors overlap or leave gaps, whether the data is as long as it should be.
     #[must_use]
     pub const fn entries(&self) -> Entries<'data> {
-        Entries {
-            state: State::Start(*self),
-        }
+        Entries::of(*self)
     }
 
     /// The entries that [`Entries::position`] pointed to.
@@ -137,19 +132,7 @@ impl<'data> Header<'data> {
     /// entry's start gives an error or other entries, never a panic.
     #[must_use]
     pub const fn entries_from(&self, position: Position) -> Entries<'data> {
-        let Position {
-            at,
-            first,
-            metadata_seen,
-        } = position;
-        let cursor = Cursor::new(self.bytes, raw::index(at));
-        Entries {
-            state: State::Inside(RawEntries {
-                cursor,
-                first,
-                metadata_seen,
-            }),
-        }
+        Entries::at(*self, position)
     }
 
     /// The metadata, when there is any that is not null. Walks the entries up to it; an error
@@ -195,9 +178,7 @@ impl<'data> Header<'data> {
                     scan.tensors = scan.tensors.wrapping_add(1);
                     // The first tensor out of its place ends the check of the layout.
                     if scan.in_offset_order
-                        && tiling
-                            .lay(tensor.offsets.begin, tensor.offsets.end)
-                            .is_err()
+                        && tiling.lay(tensor.offsets.begin, tensor.offsets.end).is_err()
                     {
                         scan.in_offset_order = false;
                     }
@@ -255,11 +236,7 @@ impl Scan {
     /// more of those.
     #[must_use]
     pub const fn slots_needed(&self) -> usize {
-        if self.tensors < self.metadata_keys {
-            self.metadata_keys
-        } else {
-            self.tensors
-        }
+        if self.tensors < self.metadata_keys { self.metadata_keys } else { self.tensors }
     }
 
     /// Where the last tensor ends, in bytes from the start of the data section.
@@ -289,196 +266,8 @@ impl fmt::Debug for Scan {
         f.write_str(", data_len: ")?;
         Decimal(self.data_len).fmt(f)?;
         f.write_str(", in_offset_order: ")?;
-        f.write_str(if self.in_offset_order {
-            "true"
-        } else {
-            "false"
-        })?;
+        f.write_str(if self.in_offset_order { "true" } else { "false" })?;
         f.write_str(" }")
-    }
-}
-
-/// An entry of a header.
-#[derive(Clone, Copy, Debug)]
-pub enum Entry<'data> {
-    /// The description of a tensor.
-    Tensor(TensorInfo<'data>),
-    /// The value of `__metadata__`; `None` if it is null.
-    Metadata(Option<Metadata<'data>>),
-}
-
-/// The place of an entry in a header, which borrows nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    at: u32,
-    first: bool,
-    metadata_seen: bool,
-}
-
-/// The entries of a [`Header`], each checked when it is taken. Ends after the first error.
-#[derive(Clone, Copy)]
-pub struct Entries<'data> {
-    state: State<'data>,
-}
-
-#[derive(Clone, Copy)]
-enum State<'data> {
-    Start(Header<'data>),
-    Inside(RawEntries<'data>),
-    End,
-}
-
-impl<'data> Entries<'data> {
-    /// [`Iterator::next`] that can be used in a `const`.
-    pub const fn next_entry(&mut self) -> Option<Result<Entry<'data>, Error>> {
-        let mut entries = match self.state {
-            State::End => return None,
-            State::Inside(entries) => entries,
-            State::Start(header) => match RawEntries::open(header.bytes, PREFIX_LEN) {
-                Ok(entries) => entries,
-                Err(error) => return self.fail(error),
-            },
-        };
-        let bytes = entries.cursor.bytes;
-        let entry = match entries.next(&mut []) {
-            Ok(Some(RawEntry::Tensor(tensor))) => Entry::Tensor(TensorInfo::new(bytes, &tensor)),
-            Ok(Some(RawEntry::Metadata { at, .. })) => Entry::Metadata(Metadata::at(bytes, at)),
-            Ok(None) => {
-                self.state = State::End;
-                return None;
-            }
-            Err(error) => return self.fail(error),
-        };
-        self.state = State::Inside(entries);
-        Some(Ok(entry))
-    }
-
-    /// Where the next entry begins, for [`Header::entries_from`]. `None` before the first entry and
-    /// at the end.
-    #[must_use]
-    pub const fn position(&self) -> Option<Position> {
-        match self.state {
-            State::Inside(RawEntries {
-                cursor,
-                first,
-                metadata_seen,
-            }) => Some(Position {
-                at: raw::position(cursor.at),
-                first,
-                metadata_seen,
-            }),
-            State::Start(_) | State::End => None,
-        }
-    }
-
-    const fn fail(&mut self, error: Error) -> Option<Result<Entry<'data>, Error>> {
-        self.state = State::End;
-        Some(Err(error))
-    }
-}
-
-impl<'data> Iterator for Entries<'data> {
-    type Item = Result<Entry<'data>, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_entry()
-    }
-}
-
-impl FusedIterator for Entries<'_> {}
-
-impl fmt::Debug for Entries<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Entries { .. }")
-    }
-}
-
-/// What a header says of a tensor.
-#[derive(Clone, Copy)]
-pub struct TensorInfo<'data> {
-    name: Text<'data>,
-    dtype: Dtype,
-    shape: Shape<'data>,
-    begin: u64,
-    end: u64,
-    data_start: u64,
-}
-
-impl<'data> TensorInfo<'data> {
-    const fn new(bytes: &'data [u8], tensor: &RawTensor<'data>) -> Self {
-        Self {
-            name: tensor.name,
-            dtype: tensor.dtype,
-            shape: Shape::new(Cursor::new(bytes, tensor.shape)),
-            begin: tensor.offsets.begin,
-            end: tensor.offsets.end,
-            data_start: raw::wide(bytes.len()),
-        }
-    }
-
-    /// The tensor that `slot` points to, `bytes` being the header that it was made from.
-    pub(crate) const fn from_slot(bytes: &'data [u8], slot: &Slot) -> Self {
-        Self {
-            name: slot.name(bytes),
-            dtype: slot.dtype,
-            shape: Shape::new(Cursor::new(bytes, raw::index(slot.shape))),
-            begin: slot.begin,
-            end: slot.end,
-            data_start: raw::wide(bytes.len()),
-        }
-    }
-
-    /// The name.
-    #[must_use]
-    pub const fn name(&self) -> Text<'data> {
-        self.name
-    }
-
-    /// The type of the elements.
-    #[must_use]
-    pub const fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    /// The dimensions.
-    #[must_use]
-    pub const fn shape(&self) -> Shape<'data> {
-        self.shape
-    }
-
-    /// Where the data begins and ends, in bytes from the start of the data section, as the header
-    /// has it.
-    #[must_use]
-    pub const fn data_offsets(&self) -> (u64, u64) {
-        (self.begin, self.end)
-    }
-
-    /// Where the data stands, in bytes from the start of the file.
-    #[must_use]
-    pub const fn byte_range(&self) -> Range<u64> {
-        self.data_start.wrapping_add(self.begin)..self.data_start.wrapping_add(self.end)
-    }
-
-    /// The length of the data in bytes.
-    #[must_use]
-    pub const fn data_len(&self) -> u64 {
-        self.end.wrapping_sub(self.begin)
-    }
-}
-
-impl fmt::Debug for TensorInfo<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TensorInfo { name: ")?;
-        fmt::Debug::fmt(&self.name, f)?;
-        f.write_str(", dtype: ")?;
-        f.write_str(self.dtype.name())?;
-        f.write_str(", shape: ")?;
-        fmt::Display::fmt(&self.shape, f)?;
-        f.write_str(", data_offsets: [")?;
-        Decimal(self.begin).fmt(f)?;
-        f.write_str(", ")?;
-        Decimal(self.end).fmt(f)?;
-        f.write_str("] }")
     }
 }
 
@@ -486,58 +275,4 @@ impl fmt::Debug for TensorInfo<'_> {
 const fn missing(kind: ErrorKind, bytes: &[u8], needed: usize) -> Error {
     let missing = needed.saturating_sub(bytes.len());
     Error::new(kind, raw::wide(bytes.len()), raw::wide(missing))
-}
-
-/// What the input is if it is not safetensors. Asked only when it can't be.
-#[cold]
-pub(crate) const fn foreign_format(bytes: &[u8]) -> Option<ErrorKind> {
-    let mut lower = [0; PREFIX_LEN];
-    let mut rest: &mut [u8] = &mut lower;
-    while let Some((to, others)) = rest.split_first_mut() {
-        let at = PREFIX_LEN.wrapping_sub(others.len()).wrapping_sub(1);
-        *to = raw::byte(bytes, at).to_ascii_lowercase();
-        rest = others;
-    }
-    match lower {
-        [b'v', b'e', b'r', b's', b'i', b'o', b'n', b' '] => Some(ErrorKind::GitLfsPointer),
-        [b'p', b'k', 3, 4, ..] => Some(ErrorKind::ZipArchive),
-        [0x80, 2..=5, ..] => Some(ErrorKind::Pickle),
-        [b'<', b'!', b'd', b'o', b'c', b't', ..] | [b'<', b'h', b't', b'm', b'l', ..] => {
-            Some(ErrorKind::Html)
-        }
-        [0x1f, 0x8b, ..] => Some(ErrorKind::Gzip),
-        [b'g', b'g', b'u', b'f', ..] => Some(ErrorKind::Gguf),
-        _ => None,
-    }
-}
-
-/// The tensor, or (`true`) the metadata key, in whose entry the byte at `offset` is.
-pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)> {
-    let bytes = Header::trusted(input).bytes;
-    let target = usize::try_from(offset)
-        .ok()
-        .filter(|at| *at < bytes.len())?;
-    let mut cursor = Cursor::new(bytes, PREFIX_LEN);
-    cursor.expect(b'{', ErrorKind::ExpectedObject).ok()?;
-    let (mut metadata, mut first) = (false, true);
-    // Ends at the latest at the error: the walk stumbles over the same fault.
-    loop {
-        match cursor.next_key(first) {
-            Ok(true) if cursor.at.saturating_sub(1) <= target => first = false,
-            Ok(false) if metadata => {
-                metadata = false;
-                continue;
-            }
-            _ => return None,
-        }
-        let key = entry::key(&mut cursor).ok()?;
-        if !metadata && key.is(entry::METADATA_KEY) && cursor.skip_space() == b'{' {
-            (metadata, first) = (true, true);
-            cursor.advance(1);
-            continue;
-        }
-        if cursor.skip_value(1).is_err() || cursor.at > target {
-            return Some((metadata, key));
-        }
-    }
 }

@@ -50,11 +50,7 @@ impl<'data> Cursor<'data> {
     /// `kind`, unless the reason is that the header ends here.
     #[cold]
     pub(crate) const fn fail<T>(&self, kind: ErrorKind) -> Result<T, ErrorKind> {
-        Err(if self.at >= self.bytes.len() {
-            ErrorKind::UnexpectedEnd
-        } else {
-            kind
-        })
+        Err(if self.at >= self.bytes.len() { ErrorKind::UnexpectedEnd } else { kind })
     }
 
     /// Skips white space and returns the byte behind it.
@@ -300,11 +296,7 @@ impl<'data> Cursor<'data> {
     }
 
     const fn literal<const N: usize>(&mut self, literal: &[u8; N]) -> Result<(), ErrorKind> {
-        if self.take(literal) {
-            Ok(())
-        } else {
-            Err(ErrorKind::ExpectedValue)
-        }
+        if self.take(literal) { Ok(()) } else { Err(ErrorKind::ExpectedValue) }
     }
 
     /// Takes any value, checked, in constant memory: one bit for each array or object around it

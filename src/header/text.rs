@@ -84,10 +84,7 @@ impl<'data> Text<'data> {
     /// The characters, unescaped.
     #[must_use]
     pub fn chars(&self) -> Chars<'data> {
-        Chars {
-            run: "".chars(),
-            rest: self.raw,
-        }
+        Chars { run: "".chars(), rest: self.raw }
     }
 
     /// Copies the unescaped text into `buffer` and returns it as `str`.
@@ -174,11 +171,7 @@ impl<'data> Text<'data> {
     }
 
     const fn bytes(&self) -> Bytes<'data> {
-        Bytes {
-            rest: self.raw,
-            decoded: [0; 4],
-            left: 0,
-        }
+        Bytes { rest: self.raw, decoded: [0; 4], left: 0 }
     }
 }
 
@@ -244,11 +237,7 @@ pub struct Chars<'data> {
 impl<'data> Chars<'data> {
     /// Takes the characters up to the next escape.
     fn run(&mut self) -> &'data str {
-        let end = self
-            .rest
-            .iter()
-            .position(|byte| *byte == b'\\')
-            .unwrap_or(self.rest.len());
+        let end = self.rest.iter().position(|byte| *byte == b'\\').unwrap_or(self.rest.len());
         let (run, rest) = self.rest.split_at_checked(end).unwrap_or((&[], &[]));
         self.rest = rest;
         str::from_utf8(run).unwrap_or("")

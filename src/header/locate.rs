@@ -1,0 +1,35 @@
+//! In whose entry an error is.
+
+use super::scan::Cursor;
+use super::text::Text;
+use super::{Header, PREFIX_LEN, entry};
+use crate::ErrorKind;
+
+/// The tensor, or (`true`) the metadata key, in whose entry the byte at `offset` is.
+pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)> {
+    let bytes = Header::trusted(input).bytes();
+    let target = usize::try_from(offset).ok().filter(|at| *at < bytes.len())?;
+    let mut cursor = Cursor::new(bytes, PREFIX_LEN);
+    cursor.expect(b'{', ErrorKind::ExpectedObject).ok()?;
+    let (mut metadata, mut first) = (false, true);
+    // Ends at the latest at the error: the walk stumbles over the same fault.
+    loop {
+        match cursor.next_key(first) {
+            Ok(true) if cursor.at.saturating_sub(1) <= target => first = false,
+            Ok(false) if metadata => {
+                metadata = false;
+                continue;
+            }
+            _ => return None,
+        }
+        let key = entry::key(&mut cursor).ok()?;
+        if !metadata && key.is(entry::METADATA_KEY) && cursor.skip_space() == b'{' {
+            (metadata, first) = (true, true);
+            cursor.advance(1);
+            continue;
+        }
+        if cursor.skip_value(1).is_err() || cursor.at > target {
+            return Some((metadata, key));
+        }
+    }
+}

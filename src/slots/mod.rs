@@ -1,0 +1,135 @@
+//! Slots, the caller's memory: filled with one tensor each, put in offset order, and made an index
+//! by name that needs no memory of its own.
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod names;
+mod order;
+
+pub(crate) use names::find;
+
+use crate::header::entry::{self, RawEntries, RawEntry};
+use crate::header::scan::{Cursor, tri};
+use crate::header::{Header, PREFIX_LEN};
+use crate::layout::Tiling;
+use crate::raw;
+use crate::{Error, ErrorKind, Slot};
+
+/// What a header was found to hold.
+pub(crate) struct Filled {
+    pub(crate) tensors: usize,
+    /// Where the value of `__metadata__` stands; 0 when there is none.
+    pub(crate) metadata: usize,
+    /// Where the last tensor ends.
+    pub(crate) tiling: Tiling,
+}
+
+/// Checks every rule of a header; the first slots become the tensors in offset order and the index
+/// by name.
+pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Filled, Error> {
+    let bytes = header.bytes();
+    let walk = tri!(walk(bytes, slots));
+    if walk.needed() > slots.len() {
+        return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
+    }
+    if walk.keys_unchecked {
+        // The metadata came when most slots were taken: give it all of them, then walk again.
+        tri!(check_keys(bytes, walk.metadata, slots));
+        tri!(self::walk(bytes, slots));
+    }
+    let (slots, _) = slots.split_at_mut(walk.tensors);
+    order::sort_by_offset(slots);
+    let tiling = tri!(lay(header, slots));
+    tri!(check_twice(bytes, slots, ErrorKind::DuplicateName));
+    Ok(Filled { tensors: walk.tensors, metadata: walk.metadata, tiling })
+}
+
+/// What [`walk`] saw.
+struct Walk {
+    tensors: usize,
+    metadata: usize,
+    keys: usize,
+    keys_unchecked: bool,
+}
+
+impl Walk {
+    const fn needed(&self) -> usize {
+        if self.tensors < self.keys { self.keys } else { self.tensors }
+    }
+}
+
+/// Puts the tensors into the slots, as far as these reach. Metadata keys are checked on the way if
+/// the slots that are still free suffice.
+const fn walk(bytes: &[u8], slots: &mut [Slot]) -> Result<Walk, Error> {
+    let mut walk = Walk { tensors: 0, metadata: 0, keys: 0, keys_unchecked: false };
+    let mut entries = tri!(RawEntries::open(bytes, PREFIX_LEN));
+    loop {
+        let free = match slots.split_at_mut_checked(walk.tensors) {
+            Some((_, free)) => free,
+            None => &mut [],
+        };
+        match tri!(entries.next(free)) {
+            Some(RawEntry::Tensor(tensor)) => {
+                if let Some((slot, _)) = free.split_first_mut() {
+                    *slot = Slot::tensor(&tensor);
+                }
+                walk.tensors += 1;
+            }
+            Some(RawEntry::Metadata { at, keys }) => {
+                walk.metadata = at;
+                walk.keys = keys;
+                match free.split_at_mut_checked(keys) {
+                    Some((keys, _)) => tri!(check_twice(bytes, keys, ErrorKind::DuplicateKey)),
+                    None => walk.keys_unchecked = true,
+                }
+            }
+            None => return Ok(walk),
+        }
+    }
+}
+
+/// Whether no key of the metadata at `at` is given twice; there are enough slots.
+const fn check_keys(bytes: &[u8], at: usize, slots: &mut [Slot]) -> Result<(), Error> {
+    let mut cursor = Cursor::new(bytes, at);
+    let keys = match entry::metadata(&mut cursor, slots) {
+        Ok(keys) => keys,
+        Err(_) => 0,
+    };
+    match slots.split_at_mut_checked(keys) {
+        Some((keys, _)) => check_twice(bytes, keys, ErrorKind::DuplicateKey),
+        None => Ok(()),
+    }
+}
+
+/// Builds the index of the strings in `slots`; if two are equal that is an error `kind`, at the
+/// later one, with the earlier one as its number.
+const fn check_twice(bytes: &[u8], slots: &mut [Slot], kind: ErrorKind) -> Result<(), Error> {
+    match names::build(bytes, slots) {
+        Ok(()) => Ok(()),
+        Err((a, b)) if a < b => Err(Error::new(kind, raw::wide32(b), raw::wide32(a))),
+        Err((a, b)) => Err(Error::new(kind, raw::wide32(a), raw::wide32(b))),
+    }
+}
+
+/// Lays the tensors, which are in offset order, one behind the other.
+const fn lay(header: Header<'_>, slots: &mut [Slot]) -> Result<Tiling, Error> {
+    let mut tiling = Tiling::new(header.gaps_allowed());
+    let mut i = 0;
+    while i < slots.len() {
+        if let Err((kind, number)) = tiling.lay(slots[i].begin, slots[i].end) {
+            let at = offsets_at(header.bytes(), &slots[i]);
+            return Err(Error::new(kind, raw::wide(at), number));
+        }
+        i += 1;
+    }
+    Ok(tiling)
+}
+
+/// Where the `data_offsets` of a tensor stand.
+#[cold]
+const fn offsets_at(bytes: &[u8], slot: &Slot) -> usize {
+    let name = raw::index(slot.name);
+    match RawEntries::reopen(bytes, name).next(&mut []) {
+        Ok(Some(RawEntry::Tensor(tensor))) => tensor.offsets.at,
+        _ => name,
+    }
+}

@@ -1,0 +1,179 @@
+//! The index by name, inside the slots.
+//!
+//! `n` slots have `n` buckets; the hash of a name says which is its own. The numbers of the slots,
+//! sorted by bucket, stand in the field `Slot::item` of slot 0, slot 1 and so on; where a
+//! bucket begins among them stands in `Slot::bucket`. Within a bucket (about one name) they are
+//! sorted by hash and name, so a look-up is a binary search in it, and names that were chosen to
+//! have one hash cost a heapsort and a longer search, never quadratic time.
+
+use core::cmp::Ordering;
+
+use crate::header::scan::tri;
+use crate::header::text::Text;
+use crate::{Slot, raw};
+
+/// The bucket of a hash among `buckets`: the hash as a fraction of 2³², times their number, so
+/// buckets ascend with the hash.
+#[inline(always)]
+const fn bucket(hash: u32, buckets: usize) -> usize {
+    let scaled = (raw::wide32(hash) * raw::wide(buckets)) >> 32;
+    match raw::size(scaled) {
+        Some(bucket) => bucket,
+        None => 0,
+    }
+}
+
+/// Builds the index by name; an error says where two equal names stand.
+pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, u32)> {
+    // A counting sort by bucket: count, sum up, and put each item before what its bucket has.
+    let len = slots.len();
+    let mut i = 0;
+    while i < len {
+        let bucket = bucket(slots[i].hash, len);
+        if bucket < len {
+            slots[bucket].bucket += 1;
+        }
+        i += 1;
+    }
+    let mut sum = 0;
+    i = 0;
+    while i < len {
+        sum += slots[i].bucket;
+        slots[i].bucket = sum;
+        i += 1;
+    }
+    while i > 0 {
+        i -= 1;
+        let bucket = bucket(slots[i].hash, len);
+        if bucket < len {
+            let item = slots[bucket].bucket.wrapping_sub(1);
+            slots[bucket].bucket = item;
+            if raw::index(item) < len {
+                slots[raw::index(item)].item = raw::position(i);
+            }
+        }
+    }
+    while i < len {
+        let (start, end) = bucket_range(slots, i);
+        if end - start > 1 {
+            sort_items(bytes, slots, start, end);
+            tri!(check_items(bytes, slots, start, end));
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// The items of a bucket.
+#[inline(always)]
+const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
+    let len = slots.len();
+    let start = if bucket < len { raw::index(slots[bucket].bucket) } else { len };
+    let end = if bucket + 1 < len { raw::index(slots[bucket + 1].bucket) } else { len };
+    if start <= end && end <= len { (start, end) } else { (0, 0) }
+}
+
+/// The slot that item `i` stands for.
+#[inline(always)]
+const fn item(slots: &[Slot], i: usize) -> &Slot {
+    if i < slots.len() {
+        let item = raw::index(slots[i].item);
+        if item < slots.len() {
+            return &slots[item];
+        }
+    }
+    &Slot::EMPTY
+}
+
+/// Orders two slots by hash, then by name.
+const fn compare(bytes: &[u8], a: &Slot, b: &Slot) -> Ordering {
+    if a.hash != b.hash {
+        return raw::order(raw::wide32(a.hash), raw::wide32(b.hash));
+    }
+    a.name(bytes).compare(&b.name(bytes))
+}
+
+/// Sorts the items `start..end` by hash and name: a heapsort, which needs no memory and has no
+/// bad case.
+const fn sort_items(bytes: &[u8], slots: &mut [Slot], start: usize, end: usize) {
+    let mut len = end - start;
+    let mut root = len / 2;
+    while root > 0 {
+        root -= 1;
+        sift_down(bytes, slots, start, root, len);
+    }
+    while len > 1 {
+        len -= 1;
+        swap_items(slots, start, start + len);
+        sift_down(bytes, slots, start, 0, len);
+    }
+}
+
+/// Lets item `root` of the heap of `len` items at `start` sink to its place.
+const fn sift_down(bytes: &[u8], slots: &mut [Slot], start: usize, root: usize, len: usize) {
+    let mut root = root;
+    loop {
+        let mut child = 2 * root + 1;
+        if child >= len {
+            return;
+        }
+        if child + 1 < len
+            && compare(bytes, item(slots, start + child), item(slots, start + child + 1)).is_lt()
+        {
+            child += 1;
+        }
+        if !compare(bytes, item(slots, start + root), item(slots, start + child)).is_lt() {
+            return;
+        }
+        swap_items(slots, start + root, start + child);
+        root = child;
+    }
+}
+
+const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
+    if a < slots.len() && b < slots.len() {
+        let item = slots[a].item;
+        slots[a].item = slots[b].item;
+        slots[b].item = item;
+    }
+}
+
+/// Whether no two of the sorted items `start..end` are equal.
+const fn check_items(
+    bytes: &[u8],
+    slots: &[Slot],
+    start: usize,
+    end: usize,
+) -> Result<(), (u32, u32)> {
+    let mut i = start + 1;
+    while i < end {
+        let (a, b) = (item(slots, i - 1), item(slots, i));
+        if compare(bytes, a, b).is_eq() {
+            return Err((a.name, b.name));
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// The number of the slot whose tensor is called `name`.
+pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usize> {
+    let name = Text::new(name.as_bytes(), false);
+    let hash = name.hash();
+    let (mut low, mut high) = bucket_range(slots, bucket(hash, slots.len()));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let slot = item(slots, middle);
+        let order = if hash == slot.hash {
+            name.compare(&slot.name(bytes))
+        } else {
+            raw::order(raw::wide32(hash), raw::wide32(slot.hash))
+        };
+        match order {
+            Ordering::Equal => return Some(raw::index(slots[middle].item)),
+            Ordering::Less => high = middle,
+            Ordering::Greater => low = middle + 1,
+        }
+    }
+    None
+}

@@ -1,0 +1,107 @@
+//! Slots put in offset order, in place.
+
+use crate::Slot;
+
+/// Sorts by where the tensors begin; of those that begin at one place, the empty ones first.
+///
+/// A radix exchange sort, from the highest bit down. The part at `start` that is still to be
+/// sorted is found from the bit in which it differs from the part before it, so there is no stack.
+/// It takes at most one pass for each bit of the greatest offset, whatever the order.
+pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
+    if in_offset_order(slots) {
+        return;
+    }
+    let mut start = 0;
+    let mut bits = u64::BITS;
+    while start < slots.len() {
+        // The part: from `start` on, what agrees in all bits but the lowest `bits`.
+        let prefix = high_bits(slots[start].begin, bits);
+        let mut end = start + 1;
+        let mut differing = 0;
+        while end < slots.len() && high_bits(slots[end].begin, bits) == prefix {
+            differing |= slots[end].begin ^ slots[start].begin;
+            end += 1;
+        }
+        if differing == 0 {
+            empty_first(slots, start, end);
+        } else if end - start <= SMALL {
+            insertion_sort(slots, start, end);
+        } else {
+            bits = u64::BITS - 1 - differing.leading_zeros();
+            partition(slots, start, end, bits);
+            continue;
+        }
+        if end < slots.len() {
+            bits = u64::BITS - 1 - (slots[end].begin ^ slots[end - 1].begin).leading_zeros();
+        }
+        start = end;
+    }
+}
+
+/// Parts up to this length are left to an insertion sort.
+const SMALL: usize = 12;
+
+const fn insertion_sort(slots: &mut [Slot], start: usize, end: usize) {
+    let mut next = start + 1;
+    while next < end && end <= slots.len() {
+        let slot = slots[next];
+        let mut hole = next;
+        while hole > start && is_before(&slot, &slots[hole - 1]) {
+            slots[hole] = slots[hole - 1];
+            hole -= 1;
+        }
+        slots[hole] = slot;
+        next += 1;
+    }
+}
+
+/// Whether `a` belongs before `b` in offset order.
+const fn is_before(a: &Slot, b: &Slot) -> bool {
+    a.begin < b.begin || (a.begin == b.begin && a.end < b.end)
+}
+
+/// Whether the tensors come in offset order as they are.
+const fn in_offset_order(slots: &[Slot]) -> bool {
+    let mut i = 1;
+    while i < slots.len() {
+        if is_before(&slots[i], &slots[i - 1]) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn high_bits(value: u64, low: u32) -> u64 {
+    match value.checked_shr(low) {
+        Some(high) => high,
+        None => 0,
+    }
+}
+
+/// Moves those of `slots[start..end]` to the front whose bit `bit` is clear.
+const fn partition(slots: &mut [Slot], start: usize, end: usize, bit: u32) {
+    let (mut low, mut high) = (start, end);
+    while low < high && high <= slots.len() {
+        if high_bits(slots[low].begin, bit) & 1 == 0 {
+            low += 1;
+        } else {
+            high -= 1;
+            slots.swap(low, high);
+        }
+    }
+}
+
+/// Of `slots[start..end]`, which begin at one place, moves those with data behind those without.
+/// If several have data they overlap, which is found later.
+const fn empty_first(slots: &mut [Slot], start: usize, end: usize) {
+    let (mut low, mut high) = (start, end);
+    while low < high && high <= slots.len() {
+        if slots[low].begin == slots[low].end {
+            low += 1;
+        } else {
+            high -= 1;
+            slots.swap(low, high);
+        }
+    }
+}
