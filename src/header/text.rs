@@ -171,13 +171,15 @@ impl<'data> Text<'data> {
     }
 
     const fn bytes(&self) -> Bytes<'data> {
-        Bytes { rest: self.raw, decoded: [0; 4], left: 0 }
+        Bytes { rest: self.raw, escaped: self.escaped, decoded: [0; 4], left: 0 }
     }
 }
 
 /// The unescaped bytes of a text.
 struct Bytes<'data> {
     rest: &'data [u8],
+    /// If not, a backslash is just that: the text is a caller's.
+    escaped: bool,
     /// The end of a character that was escaped; its last `left` bytes are still to come.
     decoded: [u8; 4],
     left: usize,
@@ -189,7 +191,7 @@ impl Bytes<'_> {
             let Some((first, rest)) = self.rest.split_first() else {
                 return None;
             };
-            if *first != b'\\' {
+            if *first != b'\\' || !self.escaped {
                 self.rest = rest;
                 return Some(*first);
             }
