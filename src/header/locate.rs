@@ -29,7 +29,8 @@ pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)>
             continue;
         }
         if cursor.skip_value(1).is_err() || cursor.at > target {
-            return Some((metadata, key));
+            let is_tensor = metadata || !key.is(entry::METADATA_KEY);
+            return is_tensor.then_some((metadata, key));
         }
     }
 }

@@ -6,19 +6,19 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::Value;
 
 /// A case: a file and what is known of it.
-pub struct Case {
-    pub name: String,
-    pub bytes: Vec<u8>,
-    pub line: Value,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) line: Value,
 }
 
 /// The folder of the committed corpus.
-pub fn committed() -> PathBuf {
+pub(crate) fn committed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
 }
 
 /// The cases of one `.jsonl` file.
-pub fn cases(list: &Path) -> impl Iterator<Item = Case> {
+pub(crate) fn cases(list: &Path) -> impl Iterator<Item = Case> {
     let text = std::fs::read_to_string(list).unwrap();
     let folder = list.parent().unwrap().join("cases");
     text.lines()

@@ -7,7 +7,7 @@ use safetensors_core::{
 use super::{Listing, Row};
 
 /// The verdict of every entry point, which all agree on.
-pub fn ask(bytes: &[u8]) -> Result<Listing, Error> {
+pub(crate) fn ask(bytes: &[u8]) -> Result<Listing, Error> {
     let verdict = parse(bytes);
     lazily(bytes, &verdict);
     indexed(bytes, &verdict);

@@ -2,24 +2,24 @@
 //! function that asks every entry point of the core.
 #![allow(dead_code, reason = "each test uses its part")]
 
-pub mod corpus;
-pub mod entry_points;
-pub mod oracle;
+pub(crate) mod corpus;
+pub(crate) mod entry_points;
+pub(crate) mod oracle;
 
 use std::collections::BTreeMap;
 
 /// A tensor of a listing: name, dtype, shape, begin, end.
-pub type Row = (String, String, Vec<u64>, u64, u64);
+pub(crate) type Row = (String, String, Vec<u64>, u64, u64);
 
 /// What a file holds, in an order of its own: tensors by name, metadata by key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    pub tensors: Vec<Row>,
-    pub metadata: Option<BTreeMap<String, String>>,
+pub(crate) struct Listing {
+    pub(crate) tensors: Vec<Row>,
+    pub(crate) metadata: Option<BTreeMap<String, String>>,
 }
 
 /// A file: the length prefix, `header`, and `data`.
-pub fn file(header: impl AsRef<[u8]>, data: &[u8]) -> Vec<u8> {
+pub(crate) fn file(header: impl AsRef<[u8]>, data: &[u8]) -> Vec<u8> {
     let header = header.as_ref();
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend_from_slice(header);

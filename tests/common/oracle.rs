@@ -9,7 +9,7 @@ use super::Listing;
 
 /// Why an answer differs from the reference's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Difference {
+pub(crate) enum Difference {
     /// Duplicate names of tensors, or duplicate metadata keys.
     V1,
     /// A description written as an array, or a dtype written as a map.
@@ -19,7 +19,7 @@ pub enum Difference {
 }
 
 /// The expected listing, `None` for a file to be refused, and the difference if there is one.
-pub fn expect(bytes: &[u8]) -> (Option<Listing>, Option<Difference>) {
+pub(crate) fn expect(bytes: &[u8]) -> (Option<Listing>, Option<Difference>) {
     let answer = reference(bytes);
     let header = header(bytes);
     match answer {
@@ -50,7 +50,7 @@ pub fn expect(bytes: &[u8]) -> (Option<Listing>, Option<Difference>) {
 }
 
 /// The reference's answer, with its message when it refuses.
-pub fn reference(bytes: &[u8]) -> Result<Listing, String> {
+pub(crate) fn reference(bytes: &[u8]) -> Result<Listing, String> {
     let (len, metadata) =
         reference::SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     assert_eq!(len as u64, u64_at_start(bytes));
