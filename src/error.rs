@@ -192,6 +192,7 @@ pub struct Error {
 
 impl Error {
     #[cold]
+    #[inline(never)]
     pub(crate) const fn new(kind: ErrorKind, offset: u64, number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = offset.to_le_bytes();
         let high = if g | h == 0 { u16::from_le_bytes([e, f]) } else { u16::MAX };

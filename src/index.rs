@@ -10,7 +10,7 @@ use crate::header::info::TensorInfo;
 use crate::header::text::{Decimal, Text};
 use crate::layout::Tiling;
 use crate::slots::{self, Filled};
-use crate::{Error, Metadata, Options, Slot, raw};
+use crate::{Error, ErrorKind, Metadata, Options, Slot, raw};
 
 /// A header that was checked by every rule, with the caller's slots as the index by name.
 ///
@@ -131,6 +131,33 @@ impl<'data, 'slots> Index<'data, 'slots> {
         }
     }
 
+    /// Checks that a file of `file_len` bytes in all ends where its last tensor does: what
+    /// [`SafeTensors::parse`](crate::SafeTensors::parse) checks beyond [`Index::build`], for a
+    /// file of which only the header is at hand.
+    ///
+    /// An index [of slots](Index::with_slots) knows no [`Options`] and admits bytes behind the
+    /// last tensor.
+    ///
+    /// ```
+    /// # use safetensors_core::{ErrorKind, Index, Slot};
+    /// let head = b"\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}   ";
+    /// let mut slots = [Slot::EMPTY; 8];
+    /// let index = Index::build(head, &mut slots)?;
+    /// index.check_file_len(72)?;
+    /// let error = index.check_file_len(70).unwrap_err();
+    /// assert_eq!((error.kind(), error.number()), (ErrorKind::DataTruncated, 2));
+    /// # Ok::<(), safetensors_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataTruncated`](ErrorKind::DataTruncated), [`TrailingBytes`](ErrorKind::TrailingBytes),
+    /// and [`HeaderTruncated`](ErrorKind::HeaderTruncated) if the header alone is longer.
+    pub const fn check_file_len(&self, file_len: u64) -> Result<(), Error> {
+        let mut tiling = Tiling::new(self.header.gaps_allowed());
+        tiling.end = self.data_len();
+        check_file_len(self.header, tiling, file_len)
+    }
+
     /// The tensor called `name`, compared unescaped. Takes the time to hash the name.
     #[must_use]
     pub const fn tensor(&self, name: &str) -> Option<TensorInfo<'data>> {
@@ -175,6 +202,30 @@ impl<'data, 'slots> Index<'data, 'slots> {
             MetadataPlace::Unknown => self.header.metadata(),
             MetadataPlace::None => None,
             MetadataPlace::At(at) => Metadata::at(self.header.bytes(), raw::index(at)),
+        }
+    }
+}
+
+/// Whether a file of `file_len` bytes, which begins with `header`, ends where its last tensor does.
+pub(crate) const fn check_file_len(
+    header: Header<'_>,
+    tiling: Tiling,
+    file_len: u64,
+) -> Result<(), Error> {
+    let data_start = header.data_start();
+    let Some(data_len) = file_len.checked_sub(data_start) else {
+        let missing = data_start.wrapping_sub(file_len);
+        return Err(Error::new(ErrorKind::HeaderTruncated, file_len, missing));
+    };
+    match tiling.check_end(data_len) {
+        Ok(()) => Ok(()),
+        Err((kind, number)) => {
+            // At the end of the shorter of the two.
+            let end = match kind {
+                ErrorKind::DataTruncated => file_len,
+                _ => file_len.wrapping_sub(number),
+            };
+            Err(Error::new(kind, end, number))
         }
     }
 }

@@ -11,9 +11,14 @@
     clippy::unreachable
 )]
 
+#[cfg(feature = "std")]
+extern crate std;
+
 mod dtype;
 mod error;
 mod header;
+#[cfg(feature = "std")]
+pub mod host;
 mod index;
 mod layout;
 mod metadata;
@@ -27,6 +32,7 @@ mod tensor;
 
 pub use dtype::Dtype;
 pub use error::{DisplayError, Error, ErrorKind};
+pub use header::deviation::{Deviation, DeviationKind, Deviations};
 pub use header::entries::{Entries, Entry, Position};
 pub use header::info::TensorInfo;
 pub use header::text::{Chars, Quoted, Text};

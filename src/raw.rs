@@ -11,6 +11,10 @@ use core::cmp::Ordering;
 /// Bytes in a machine word; strings are searched a word at a time.
 pub(crate) const WORD: usize = size_of::<usize>();
 
+/// Whether the machine is one where speed counts more than the size of the code. Both settings give
+/// the same results.
+pub(crate) const FAST: bool = WORD >= 8;
+
 /// The byte at `at`, or 0 behind the end. JSON has no use for a NUL, so the scanner needs no
 /// second test for the end of the header.
 #[inline(always)]
@@ -51,7 +55,8 @@ pub(crate) const fn two_words(bytes: &[u8], at: usize) -> Option<(usize, usize)>
 }
 
 /// The bytes `start..end`, or none when that is not a range of `bytes`.
-#[inline]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
     match bytes.split_at_checked(end) {
         Some((head, _)) => match head.split_at_checked(start) {
@@ -77,6 +82,19 @@ pub(crate) const fn special_bytes(word: usize) -> usize {
     (quote | backslash | control) & !word & HIGH
 }
 
+/// Whether the 32 bytes at `at` are all there and all ASCII.
+#[inline(always)]
+pub(crate) const fn is_ascii32(bytes: &[u8], at: usize) -> bool {
+    const HIGH: u128 = (u128::MAX / 0xff) << 7;
+    match chunk::<32>(bytes, at) {
+        Some(chunk) => match (chunk.first_chunk(), chunk.last_chunk()) {
+            (Some(a), Some(b)) => (u128::from_le_bytes(*a) | u128::from_le_bytes(*b)) & HIGH == 0,
+            _ => false,
+        },
+        None => false,
+    }
+}
+
 /// Whether the bytes at `at` begin with `literal`.
 #[inline(always)]
 pub(crate) const fn starts_with<const N: usize>(
@@ -84,6 +102,9 @@ pub(crate) const fn starts_with<const N: usize>(
     at: usize,
     literal: &[u8; N],
 ) -> bool {
+    if !FAST {
+        return equal(range(bytes, at, at.wrapping_add(N)), literal);
+    }
     match chunk::<N>(bytes, at) {
         Some(chunk) => {
             let mut same = true;
@@ -99,25 +120,26 @@ pub(crate) const fn starts_with<const N: usize>(
 }
 
 /// Whether both are the same bytes.
-#[inline]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
     let mut i = 0;
-    while let (Some((a0, a1)), Some((b0, b1))) = (two_words(a, i), two_words(b, i)) {
+    while FAST && let (Some((a0, a1)), Some((b0, b1))) = (two_words(a, i), two_words(b, i)) {
         if (a0 ^ b0) | (a1 ^ b1) != 0 {
             return false;
         }
         i += 2 * WORD;
     }
-    if let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
+    if FAST && let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
         if x != y {
             return false;
         }
         i += WORD;
     }
-    if a.len() >= WORD {
+    if FAST && a.len() >= WORD {
         // The rest is the end of the last word, and what stands before it is equal.
         i = if i < a.len() { a.len() - WORD } else { i };
         return match (word(a, i), word(b, i)) {
@@ -137,11 +159,11 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
 /// Compares as `[u8]` does.
 pub(crate) const fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let mut i = 0;
-    loop {
-        match (word(a, i), word(b, i)) {
-            (Some(x), Some(y)) if x == y => i += WORD,
-            _ => break,
+    while FAST && let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
+        if x != y {
+            break;
         }
+        i += WORD;
     }
     loop {
         if i >= a.len() || i >= b.len() {
@@ -223,7 +245,7 @@ const fn last_bytes(bytes: &[u8], at: usize) -> usize {
     if left == 0 {
         return 0;
     }
-    if bytes.len() >= WORD {
+    if FAST && bytes.len() >= WORD {
         // One load of the last word, from which the bytes before are shifted out.
         return match word(bytes, bytes.len() - WORD) {
             Some(word) => word.unbounded_shr(8 * (WORD - left) as u32),
@@ -234,7 +256,7 @@ const fn last_bytes(bytes: &[u8], at: usize) -> usize {
     let mut i = bytes.len();
     while i > at {
         i -= 1;
-        rest = rest << 8 | bytes[i] as usize;
+        rest = rest << 8 | byte(bytes, i) as usize;
     }
     rest
 }
@@ -245,7 +267,7 @@ const fn last_bytes(bytes: &[u8], at: usize) -> usize {
 /// and how many they are.
 #[inline(always)]
 pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
-    if WORD != 8 {
+    if !FAST {
         return (0, 0);
     }
     let Some(chunk) = chunk(bytes, at) else {

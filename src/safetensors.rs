@@ -6,9 +6,9 @@ use core::iter::FusedIterator;
 use crate::header::info::TensorInfo;
 use crate::header::text::Decimal;
 use crate::header::{Header, Scan};
-use crate::index::{Infos, InfosByOffset, Names};
+use crate::index::{self, Infos, InfosByOffset, Names};
 use crate::layout::Tiling;
-use crate::{Error, ErrorKind, Index, Metadata, Options, Slot, TensorView, raw};
+use crate::{Error, Index, Metadata, Options, Slot, TensorView, raw};
 
 /// A safetensors file that was checked by every rule, with the caller's slots as the index.
 ///
@@ -36,7 +36,7 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// and no names were chosen to have one hash. The data is not read.
     ///
     /// # Errors
-    /// Every [`ErrorKind`] but [`BufferTooSmall`](ErrorKind::BufferTooSmall).
+    /// Every [`ErrorKind`](crate::ErrorKind) but `BufferTooSmall`.
     pub const fn parse(bytes: &'data [u8], slots: &'slots mut [Slot]) -> Result<Self, Error> {
         Options::new().parse(bytes, slots)
     }
@@ -54,8 +54,8 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
             Ok(indexed) => indexed,
             Err(error) => return Err(error),
         };
-        match check_data_len(header, tiling, bytes) {
-            Ok(data) => Ok(Self { index, data }),
+        match index::check_file_len(header, tiling, raw::wide(bytes.len())) {
+            Ok(()) => Ok(Self { index, data: data_of(header, bytes) }),
             Err(error) => Err(error),
         }
     }
@@ -64,8 +64,9 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// data is as long as the last tensor demands.
     ///
     /// # Errors
-    /// Those of [`Header::read`], [`Header::scan`], and [`ErrorKind::DataTruncated`],
-    /// [`ErrorKind::TrailingBytes`].
+    /// Those of [`Header::read`], [`Header::scan`], and
+    /// [`DataTruncated`](crate::ErrorKind::DataTruncated),
+    /// [`TrailingBytes`](crate::ErrorKind::TrailingBytes).
     pub const fn scan(bytes: &[u8]) -> Result<Scan, Error> {
         Options::new().scan(bytes)
     }
@@ -81,8 +82,8 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
         };
         let mut tiling = Tiling::new(scan.gaps_allowed());
         tiling.end = scan.data_len();
-        match check_data_len(header, tiling, bytes) {
-            Ok(_) => Ok(scan),
+        match index::check_file_len(header, tiling, raw::wide(bytes.len())) {
+            Ok(()) => Ok(scan),
             Err(error) => Err(error),
         }
     }
@@ -96,8 +97,7 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     #[must_use]
     pub const fn with_slots(bytes: &'data [u8], slots: &'slots [Slot]) -> Self {
         let index = Index::with_slots(bytes, slots);
-        let data = raw::range(bytes, index.header().bytes().len(), bytes.len());
-        Self { index, data }
+        Self { index, data: data_of(index.header(), bytes) }
     }
 
     /// The checked header with its slots.
@@ -168,24 +168,9 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     }
 }
 
-/// The data section of `bytes`, when it is as long as the tensors demand.
-const fn check_data_len<'data>(
-    header: Header<'_>,
-    tiling: Tiling,
-    bytes: &'data [u8],
-) -> Result<&'data [u8], Error> {
-    let data = raw::range(bytes, header.bytes().len(), bytes.len());
-    match tiling.check_end(raw::wide(data.len())) {
-        Ok(()) => Ok(data),
-        Err((kind, number)) => {
-            // At the end of the shorter of the two.
-            let end = match kind {
-                ErrorKind::DataTruncated => raw::wide(bytes.len()),
-                _ => raw::wide(bytes.len()).wrapping_sub(number),
-            };
-            Err(Error::new(kind, end, number))
-        }
-    }
+/// What stands behind the header in `bytes`.
+const fn data_of<'data>(header: Header<'_>, bytes: &'data [u8]) -> &'data [u8] {
+    raw::range(bytes, header.bytes().len(), bytes.len())
 }
 
 /// The tensor's bytes; none if they are not there, which a parse excludes.

@@ -4,7 +4,7 @@ use super::entry::{key, text};
 use super::scan::{Cursor, tri};
 use super::text::Text;
 use crate::layout::{self, ElementCount};
-use crate::raw::{self, WORD};
+use crate::raw::{self, FAST};
 use crate::{Dtype, ErrorKind};
 
 /// The description of a tensor, with the places where errors are reported.
@@ -58,7 +58,7 @@ pub(crate) const fn description(cursor: &mut Cursor<'_>) -> Result<Description, 
 /// [`any`], but not on small machines, where its size counts more.
 #[inline(always)]
 const fn usual(cursor: &mut Cursor<'_>) -> Option<Description> {
-    if WORD < 8 {
+    if !FAST {
         return None;
     }
     let mut ahead = *cursor;
@@ -162,7 +162,8 @@ enum Field {
 }
 
 /// Takes a field's key and the colon.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
     // Almost always a field is spelled plainly: then it is known without walking its letters.
     let (field, len) = if raw::starts_with(cursor.bytes, cursor.at, b"dtype\"") {
@@ -194,7 +195,8 @@ const fn rare_field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
     Ok(Field::Unknown)
 }
 
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn dtype_value(cursor: &mut Cursor<'_>) -> Result<Dtype, ErrorKind> {
     tri!(cursor.expect(b'"', ErrorKind::DtypeNotString));
     let start = cursor.at;
@@ -224,7 +226,8 @@ const fn dtype_escaped(name: Text<'_>) -> Option<Dtype> {
 }
 
 /// Takes a shape.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn shape_value(cursor: &mut Cursor<'_>) -> Result<ShapeValue, ErrorKind> {
     tri!(cursor.expect(b'[', ErrorKind::ShapeNotArray));
     let at = cursor.at;
@@ -245,7 +248,8 @@ const fn shape_value(cursor: &mut Cursor<'_>) -> Result<ShapeValue, ErrorKind> {
 }
 
 /// Takes `data_offsets`.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn offsets_value(cursor: &mut Cursor<'_>) -> Result<Offsets, ErrorKind> {
     let byte = cursor.skip_space();
     let at = cursor.at;

@@ -123,7 +123,8 @@ pub(crate) const fn text_at(bytes: &[u8], start: usize) -> Text<'_> {
 }
 
 /// Takes the rest of a string, from behind its opening quote to behind the closing one.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn text<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>, ErrorKind> {
     let start = cursor.at;
     let escaped = tri!(cursor.string());
@@ -131,7 +132,8 @@ pub(crate) const fn text<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data
 }
 
 /// Takes the rest of a key and the colon.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn key<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>, ErrorKind> {
     let key = tri!(text(cursor));
     tri!(cursor.expect(b':', ErrorKind::ExpectedColon));

@@ -1,6 +1,7 @@
 //! The length prefix, its limit, and the header's entries one by one, without memory.
 
 mod description;
+pub(crate) mod deviation;
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod foreign;
@@ -8,6 +9,7 @@ pub(crate) mod info;
 pub(crate) mod locate;
 pub(crate) mod scan;
 pub(crate) mod text;
+mod utf8;
 
 use core::fmt;
 
@@ -86,8 +88,8 @@ impl<'data> Header<'data> {
             });
         };
         let header = raw::range(bytes, PREFIX_LEN, len);
-        if let Err(error) = core::str::from_utf8(header) {
-            let at = PREFIX_LEN.wrapping_add(error.valid_up_to());
+        if let Some(at) = utf8::first_error(header) {
+            let at = PREFIX_LEN.wrapping_add(at);
             return Err(Error::new(ErrorKind::InvalidUtf8, raw::wide(at), 0));
         }
         Ok(Self { bytes, gaps_allowed: options.gaps_allowed() })

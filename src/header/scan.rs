@@ -5,7 +5,7 @@
 //! whole header at once.
 
 use crate::ErrorKind;
-use crate::raw::{self, WORD};
+use crate::raw::{self, FAST, WORD};
 
 /// Evaluates to the value of an `Ok`; returns an `Err`. `?` is not available in a `const fn`.
 macro_rules! tri {
@@ -54,7 +54,8 @@ impl<'data> Cursor<'data> {
     }
 
     /// Skips white space and returns the byte behind it.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn skip_space(&mut self) -> u8 {
         loop {
             let byte = self.peek();
@@ -66,7 +67,8 @@ impl<'data> Cursor<'data> {
     }
 
     /// Takes `byte`, white space before it allowed.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn expect(&mut self, byte: u8, kind: ErrorKind) -> Result<(), ErrorKind> {
         if self.skip_space() != byte {
             return self.fail(kind);
@@ -77,7 +79,8 @@ impl<'data> Cursor<'data> {
 
     /// Steps to the next item of an array or object that ends with `close`, before its first byte.
     /// `false`: there is none, and the cursor is behind the `close`.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn next_item(&mut self, first: bool, close: u8) -> Result<bool, ErrorKind> {
         let mut byte = self.skip_space();
         if byte == close {
@@ -103,7 +106,8 @@ impl<'data> Cursor<'data> {
 
     /// Steps to the next key of an object, behind its opening quote. `false`: there is none, and
     /// the cursor is behind the object.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn next_key(&mut self, first: bool) -> Result<bool, ErrorKind> {
         if !tri!(self.next_item(first, b'}')) {
             return Ok(false);
@@ -117,11 +121,12 @@ impl<'data> Cursor<'data> {
 
     /// Takes the rest of a string, from behind its opening quote to behind the closing one.
     /// Returns whether it has escapes.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn string(&mut self) -> Result<bool, ErrorKind> {
         let mut escaped = false;
         loop {
-            while let Some((first, second)) = raw::two_words(self.bytes, self.at) {
+            while FAST && let Some((first, second)) = raw::two_words(self.bytes, self.at) {
                 let special = raw::special_bytes(first);
                 if special != 0 {
                     self.advance(raw::index(special.trailing_zeros() / 8));
@@ -223,7 +228,8 @@ impl<'data> Cursor<'data> {
     }
 
     /// Takes an integer from 0 to 2⁶⁴ − 1 and nothing else that JSON calls a number.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn unsigned(&mut self) -> Result<u64, ErrorKind> {
         let start = self.at;
         let mut value: u64 = 0;

@@ -36,7 +36,9 @@ pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Fille
         tri!(check_keys(bytes, walk.metadata, slots));
         tri!(self::walk(bytes, slots));
     }
-    let (slots, _) = slots.split_at_mut(walk.tensors);
+    let Some((slots, _)) = slots.split_at_mut_checked(walk.tensors) else {
+        return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
+    };
     order::sort_by_offset(slots);
     let tiling = tri!(lay(header, slots));
     tri!(check_twice(bytes, slots, ErrorKind::DuplicateName));
@@ -115,8 +117,9 @@ const fn lay(header: Header<'_>, slots: &mut [Slot]) -> Result<Tiling, Error> {
     let mut tiling = Tiling::new(header.gaps_allowed());
     let mut i = 0;
     while i < slots.len() {
-        if let Err((kind, number)) = tiling.lay(slots[i].begin, slots[i].end) {
-            let at = offsets_at(header.bytes(), &slots[i]);
+        let slot = at(slots, i);
+        if let Err((kind, number)) = tiling.lay(slot.begin, slot.end) {
+            let at = offsets_at(header.bytes(), slot);
             return Err(Error::new(kind, raw::wide(at), number));
         }
         i += 1;
@@ -132,4 +135,26 @@ const fn offsets_at(bytes: &[u8], slot: &Slot) -> usize {
         Ok(Some(RawEntry::Tensor(tensor))) => tensor.offsets.at,
         _ => name,
     }
+}
+
+/// Slot `i`, or an empty one behind the end: nothing here can panic.
+#[inline(always)]
+const fn at(slots: &[Slot], i: usize) -> &Slot {
+    if i < slots.len() { &slots[i] } else { &Slot::EMPTY }
+}
+
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+const fn put(slots: &mut [Slot], i: usize, slot: Slot) {
+    if i < slots.len() {
+        slots[i] = slot;
+    }
+}
+
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+const fn swap(slots: &mut [Slot], a: usize, b: usize) {
+    let (slot_a, slot_b) = (*at(slots, a), *at(slots, b));
+    put(slots, a, slot_b);
+    put(slots, b, slot_a);
 }

@@ -8,13 +8,15 @@
 
 use core::cmp::Ordering;
 
+use super::at;
 use crate::header::scan::tri;
 use crate::header::text::Text;
 use crate::{Slot, raw};
 
 /// The bucket of a hash among `buckets`: the hash as a fraction of 2³², times their number, so
 /// buckets ascend with the hash.
-#[inline(always)]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn bucket(hash: u32, buckets: usize) -> usize {
     let scaled = (raw::wide32(hash) * raw::wide(buckets)) >> 32;
     match raw::size(scaled) {
@@ -29,29 +31,23 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
     let len = slots.len();
     let mut i = 0;
     while i < len {
-        let bucket = bucket(slots[i].hash, len);
-        if bucket < len {
-            slots[bucket].bucket += 1;
-        }
+        let bucket = bucket(at(slots, i).hash, len);
+        set_bucket(slots, bucket, at(slots, bucket).bucket + 1);
         i += 1;
     }
     let mut sum = 0;
     i = 0;
     while i < len {
-        sum += slots[i].bucket;
-        slots[i].bucket = sum;
+        sum += at(slots, i).bucket;
+        set_bucket(slots, i, sum);
         i += 1;
     }
     while i > 0 {
         i -= 1;
-        let bucket = bucket(slots[i].hash, len);
-        if bucket < len {
-            let item = slots[bucket].bucket.wrapping_sub(1);
-            slots[bucket].bucket = item;
-            if raw::index(item) < len {
-                slots[raw::index(item)].item = raw::position(i);
-            }
-        }
+        let bucket = bucket(at(slots, i).hash, len);
+        let place = at(slots, bucket).bucket.wrapping_sub(1);
+        set_bucket(slots, bucket, place);
+        set_item(slots, raw::index(place), raw::position(i));
     }
     while i < len {
         let (start, end) = bucket_range(slots, i);
@@ -64,25 +60,34 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
     Ok(())
 }
 
-/// The items of a bucket.
 #[inline(always)]
+const fn set_bucket(slots: &mut [Slot], i: usize, start: u32) {
+    if i < slots.len() {
+        slots[i].bucket = start;
+    }
+}
+
+#[inline(always)]
+const fn set_item(slots: &mut [Slot], i: usize, item: u32) {
+    if i < slots.len() {
+        slots[i].item = item;
+    }
+}
+
+/// The items of a bucket.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
     let len = slots.len();
-    let start = if bucket < len { raw::index(slots[bucket].bucket) } else { len };
-    let end = if bucket + 1 < len { raw::index(slots[bucket + 1].bucket) } else { len };
+    let start = raw::index(at(slots, bucket).bucket);
+    let end = if bucket + 1 < len { raw::index(at(slots, bucket + 1).bucket) } else { len };
     if start <= end && end <= len { (start, end) } else { (0, 0) }
 }
 
 /// The slot that item `i` stands for.
 #[inline(always)]
 const fn item(slots: &[Slot], i: usize) -> &Slot {
-    if i < slots.len() {
-        let item = raw::index(slots[i].item);
-        if item < slots.len() {
-            return &slots[item];
-        }
-    }
-    &Slot::EMPTY
+    at(slots, raw::index(at(slots, i).item))
 }
 
 /// Orders two slots by hash, then by name.
@@ -131,11 +136,9 @@ const fn sift_down(bytes: &[u8], slots: &mut [Slot], start: usize, root: usize, 
 }
 
 const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
-    if a < slots.len() && b < slots.len() {
-        let item = slots[a].item;
-        slots[a].item = slots[b].item;
-        slots[b].item = item;
-    }
+    let (item_a, item_b) = (at(slots, a).item, at(slots, b).item);
+    set_item(slots, a, item_b);
+    set_item(slots, b, item_a);
 }
 
 /// Whether no two of the sorted items `start..end` are equal.
@@ -170,7 +173,7 @@ pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usi
             raw::order(raw::wide32(hash), raw::wide32(slot.hash))
         };
         match order {
-            Ordering::Equal => return Some(raw::index(slots[middle].item)),
+            Ordering::Equal => return Some(raw::index(at(slots, middle).item)),
             Ordering::Less => high = middle,
             Ordering::Greater => low = middle + 1,
         }

@@ -1,12 +1,15 @@
 //! Slots put in offset order, in place.
 
+use super::{at, put, swap};
 use crate::Slot;
+use crate::raw::FAST;
 
 /// Sorts by where the tensors begin; of those that begin at one place, the empty ones first.
 ///
 /// A radix exchange sort, from the highest bit down. The part at `start` that is still to be
 /// sorted is found from the bit in which it differs from the part before it, so there is no stack.
 /// It takes at most one pass for each bit of the greatest offset, whatever the order.
+#[inline(never)]
 pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
     if in_offset_order(slots) {
         return;
@@ -15,16 +18,17 @@ pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
     let mut bits = u64::BITS;
     while start < slots.len() {
         // The part: from `start` on, what agrees in all bits but the lowest `bits`.
-        let prefix = high_bits(slots[start].begin, bits);
+        let first = at(slots, start).begin;
+        let prefix = high_bits(first, bits);
         let mut end = start + 1;
         let mut differing = 0;
-        while end < slots.len() && high_bits(slots[end].begin, bits) == prefix {
-            differing |= slots[end].begin ^ slots[start].begin;
+        while end < slots.len() && high_bits(at(slots, end).begin, bits) == prefix {
+            differing |= at(slots, end).begin ^ first;
             end += 1;
         }
         if differing == 0 {
             empty_first(slots, start, end);
-        } else if end - start <= SMALL {
+        } else if FAST && end - start <= SMALL {
             insertion_sort(slots, start, end);
         } else {
             bits = u64::BITS - 1 - differing.leading_zeros();
@@ -32,7 +36,8 @@ pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
             continue;
         }
         if end < slots.len() {
-            bits = u64::BITS - 1 - (slots[end].begin ^ slots[end - 1].begin).leading_zeros();
+            bits =
+                u64::BITS - 1 - (at(slots, end).begin ^ at(slots, end - 1).begin).leading_zeros();
         }
         start = end;
     }
@@ -43,14 +48,15 @@ const SMALL: usize = 12;
 
 const fn insertion_sort(slots: &mut [Slot], start: usize, end: usize) {
     let mut next = start + 1;
-    while next < end && end <= slots.len() {
-        let slot = slots[next];
+    while next < end {
+        let slot = *at(slots, next);
         let mut hole = next;
-        while hole > start && is_before(&slot, &slots[hole - 1]) {
-            slots[hole] = slots[hole - 1];
+        while hole > start && is_before(&slot, at(slots, hole - 1)) {
+            let moved = *at(slots, hole - 1);
+            put(slots, hole, moved);
             hole -= 1;
         }
-        slots[hole] = slot;
+        put(slots, hole, slot);
         next += 1;
     }
 }
@@ -64,7 +70,7 @@ const fn is_before(a: &Slot, b: &Slot) -> bool {
 const fn in_offset_order(slots: &[Slot]) -> bool {
     let mut i = 1;
     while i < slots.len() {
-        if is_before(&slots[i], &slots[i - 1]) {
+        if is_before(at(slots, i), at(slots, i - 1)) {
             return false;
         }
         i += 1;
@@ -82,12 +88,12 @@ const fn high_bits(value: u64, low: u32) -> u64 {
 /// Moves those of `slots[start..end]` to the front whose bit `bit` is clear.
 const fn partition(slots: &mut [Slot], start: usize, end: usize, bit: u32) {
     let (mut low, mut high) = (start, end);
-    while low < high && high <= slots.len() {
-        if high_bits(slots[low].begin, bit) & 1 == 0 {
+    while low < high {
+        if high_bits(at(slots, low).begin, bit) & 1 == 0 {
             low += 1;
         } else {
             high -= 1;
-            slots.swap(low, high);
+            swap(slots, low, high);
         }
     }
 }
@@ -96,12 +102,13 @@ const fn partition(slots: &mut [Slot], start: usize, end: usize, bit: u32) {
 /// If several have data they overlap, which is found later.
 const fn empty_first(slots: &mut [Slot], start: usize, end: usize) {
     let (mut low, mut high) = (start, end);
-    while low < high && high <= slots.len() {
-        if slots[low].begin == slots[low].end {
+    while low < high {
+        let slot = at(slots, low);
+        if slot.begin == slot.end {
             low += 1;
         } else {
             high -= 1;
-            slots.swap(low, high);
+            swap(slots, low, high);
         }
     }
 }

@@ -1,0 +1,149 @@
+//! The header of a file, read without its data.
+
+use core::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::vec::Vec;
+
+use super::{Invalid, LoadError};
+use crate::{Error, Header, Index, PREFIX_LEN, Slot};
+
+/// The header of a file: read alone, checked by every rule, owned.
+///
+/// The length of the data is compared with that of the file, but the data is not read: a file of
+/// 600 GB takes milliseconds. Its memory is the header and one slot for each tensor; a length that
+/// a file states is not trusted for it.
+///
+/// ```
+/// # use std::io::Write;
+/// use safetensors_core::host::HeaderFile;
+///
+/// # let mut file = tempfile::NamedTempFile::new()?;
+/// # file.write_all(b"\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}   12345678")?;
+/// # let path = file.path();
+/// let file = HeaderFile::open(path)?;
+/// let w = file.index().tensor("w").unwrap();
+/// assert_eq!((w.shape().element_count(), w.byte_range()), (2, 64..72));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct HeaderFile {
+    /// The file up to the end of the header.
+    head: Vec<u8>,
+    slots: Vec<Slot>,
+    file_len: Option<u64>,
+}
+
+impl HeaderFile {
+    /// Reads the header of the file at `path`. Of what is no regular file, as a pipe, the length
+    /// is not known, and not checked.
+    ///
+    /// # Errors
+    /// [`LoadError::Io`] if it can't be read, [`LoadError::Invalid`] if it is not valid.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        Self::read(file, metadata.is_file().then_some(metadata.len()))
+    }
+
+    /// Reads a header from the beginning of a file that is `file_len` bytes long in all, and
+    /// nothing behind it. Without the length it is not checked that the data is complete.
+    ///
+    /// # Errors
+    /// Those of [`HeaderFile::open`].
+    pub fn read(mut reader: impl Read, file_len: Option<u64>) -> Result<Self, LoadError> {
+        let head = read_head(&mut reader, file_len)?;
+        Self::check(head, |_| Ok(file_len))
+    }
+
+    /// Reads a header, and all the data behind it to find out its length, as is needed for a pipe.
+    ///
+    /// # Errors
+    /// Those of [`HeaderFile::open`].
+    pub fn read_counting(mut reader: impl Read) -> Result<Self, LoadError> {
+        let head = read_head(&mut reader, None)?;
+        Self::check(head, |data_start| {
+            let data_len = io::copy(&mut reader, &mut io::sink())?;
+            Ok(Some(data_start.saturating_add(data_len)))
+        })
+    }
+
+    /// Checks every rule. The length of the file is asked last, when the header is known to be
+    /// valid.
+    fn check(
+        head: Vec<u8>,
+        file_len: impl FnOnce(u64) -> io::Result<Option<u64>>,
+    ) -> Result<Self, LoadError> {
+        let mut slots = match slots_for(&head)? {
+            Ok(slots) => slots,
+            Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
+        };
+        let index = match Index::build(&head, &mut slots) {
+            Ok(index) => index,
+            Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
+        };
+        let file_len = file_len(index.header().data_start())?;
+        if let Some(Err(error)) = file_len.map(|len| index.check_file_len(len)) {
+            return Err(LoadError::Invalid(Invalid::new(error, head)));
+        }
+        let tensors = index.len();
+        slots.truncate(tensors);
+        Ok(Self { head, slots, file_len })
+    }
+
+    /// The checked header: the tensors, by name and in order, and the metadata.
+    #[must_use]
+    pub fn index(&self) -> Index<'_, '_> {
+        Index::with_slots(&self.head, &self.slots)
+    }
+
+    /// The length of the whole file in bytes, if it is known.
+    #[must_use]
+    pub fn file_len(&self) -> Option<u64> {
+        self.file_len
+    }
+}
+
+impl fmt::Debug for HeaderFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeaderFile")
+            .field("index", &self.index())
+            .field("file_len", &self.file_len)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the prefix and the header and not a byte more. It comes out shorter if the file ends
+/// before, or if the prefix is no header size; a parse says so.
+fn read_head(reader: &mut impl Read, file_len: Option<u64>) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    take(reader, PREFIX_LEN).read_to_end(&mut head)?;
+    let len = match head.first_chunk() {
+        Some(prefix) => Header::len_from_prefix(*prefix).unwrap_or(PREFIX_LEN),
+        None => return Ok(head),
+    };
+    let left = len.saturating_sub(PREFIX_LEN);
+    // Memory for all of it at once only if the file is that long; otherwise it grows with what
+    // arrives.
+    if file_len.is_some_and(|file_len| usize::try_from(file_len).is_ok_and(|there| there >= len)) {
+        head.try_reserve_exact(left)?;
+    }
+    take(reader, left).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn take(reader: &mut impl Read, len: usize) -> io::Take<&mut impl Read> {
+    reader.take(u64::try_from(len).unwrap_or(u64::MAX))
+}
+
+/// As many slots as the header needs; the inner error is that of the header.
+fn slots_for(head: &[u8]) -> io::Result<Result<Vec<Slot>, Error>> {
+    let needed = match Header::read(head).and_then(|header| header.scan()) {
+        Ok(scan) => scan.slots_needed(),
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut slots = Vec::new();
+    slots.try_reserve_exact(needed)?;
+    slots.resize(needed, Slot::EMPTY);
+    Ok(Ok(slots))
+}
