@@ -88,12 +88,17 @@ impl<'data, 'slots> Index<'data, 'slots> {
         Ok((Self { header, slots, metadata }, tiling))
     }
 
-    /// The index again, from the bytes and the [slots](Index::slots) of one that was built before.
+    /// The index again, from the bytes and the slots of one that was built before: those in use, or
+    /// the whole array.
     ///
     /// Costs nothing and checks nothing. Other bytes or slots than those give wrong answers, never
     /// a panic.
     #[must_use]
     pub const fn with_slots(bytes: &'data [u8], slots: &'slots [Slot]) -> Self {
+        let slots = match slots.split_at_checked(slots::used(slots)) {
+            Some((slots, _)) => slots,
+            None => &[],
+        };
         Self { header: Header::trusted(bytes), slots, metadata: MetadataPlace::Unknown }
     }
 

@@ -1,4 +1,110 @@
-//! Safetensors without `std`, heap, `unsafe` or panics.
+//! Reads [safetensors], the file format in which most machine-learning weights are shipped: on
+//! microcontrollers, in wasm, and on desktops.
+//!
+//! - **No `std`, no heap, no `unsafe`, no dependencies** in the core. The caller gives the memory, one
+//!   40-byte [`Slot`] for each tensor, or none at all.
+//! - **No panic is reachable.** A program that calls every entry point is linked for Cortex-M3 without a
+//!   panic handler; see the page on [safety](docs::safety).
+//! - **Every rule is checked**, and whatever is wrong is told with its kind, its byte and the name of the
+//!   tensor. The verdicts are those of the reference implementation, with
+//!   [four differences](docs::compatibility).
+//! - **Everything is `const`**: a model that is linked into firmware can be checked by the compiler.
+//! - **64-bit offsets everywhere**: the header of a 600 GB model can be read on a 32-bit machine, from the
+//!   header's bytes alone.
+//!
+//! # Look up a tensor in bytes that are at hand
+//!
+//! ```
+//! use safetensors_core::{Dtype, SafeTensors, Slot};
+//!
+//! let file = include_bytes!("../examples/digits/digits.safetensors");
+//! let mut slots = [Slot::EMPTY; 8];
+//! let model = SafeTensors::parse(file, &mut slots)?;
+//!
+//! let weight = model.tensor("fc1.weight").unwrap();
+//! assert_eq!(weight.dtype(), Dtype::F32);
+//! assert_eq!(weight.shape(), [32, 64]);
+//! assert_eq!(weight.data().len(), 32 * 64 * 4);
+//! assert_eq!(model.metadata().unwrap().value("format").unwrap(), "pt");
+//! # Ok::<(), safetensors_core::Error>(())
+//! ```
+//!
+//! # Let the compiler check a model in flash
+//!
+//! ```
+//! use safetensors_core::{SafeTensors, Slot};
+//!
+//! static FILE: &[u8] = include_bytes!("../examples/digits/digits.safetensors");
+//!
+//! // A broken file stops the build. The slots lie in flash beside the file, and no parser is linked.
+//! const N: usize = match SafeTensors::scan(FILE) {
+//!     Ok(scan) => scan.slots_needed(),
+//!     Err(error) => panic!("{}", error.kind().message()),
+//! };
+//! static SLOTS: [Slot; N] = {
+//!     let mut slots = [Slot::EMPTY; N];
+//!     match SafeTensors::parse(FILE, &mut slots) {
+//!         Ok(_) => slots,
+//!         Err(error) => panic!("{}", error.kind().message()),
+//!     }
+//! };
+//! static MODEL: SafeTensors<'_, '_> = SafeTensors::with_slots(FILE, &SLOTS);
+//!
+//! assert_eq!(MODEL.len(), 4);
+//! ```
+//!
+//! # Look into a file of any size by fetching its header
+//!
+//! ```
+//! use safetensors_core::{Header, Index, PREFIX_LEN, Slot};
+//! # fn fetch(range: core::ops::Range<usize>) -> Vec<u8> {
+//! #     include_bytes!("../examples/digits/digits.safetensors")[range].to_vec()
+//! # }
+//!
+//! let prefix = fetch(0..PREFIX_LEN);
+//! let len = Header::len_from_prefix(*prefix.first_chunk().unwrap())?;
+//! let head = fetch(0..len);
+//!
+//! let mut slots = vec![Slot::EMPTY; Header::read(&head)?.scan()?.slots_needed()];
+//! let index = Index::build(&head, &mut slots)?;
+//! let range = index.tensor("fc2.bias").unwrap().byte_range();
+//! assert_eq!(range, 8_928..8_968);
+//! # Ok::<(), safetensors_core::Error>(())
+//! ```
+//!
+//! # Which entry
+//!
+//! | at hand | memory | entry | checks |
+//! |---|---|---|---|
+//! | the whole file | slots | [`SafeTensors::parse`] | everything |
+//! | the header | slots | [`Index::build`], then [`Index::check_file_len`] | everything |
+//! | the whole file | none | [`SafeTensors::scan`] | all but duplicates; the layout if tensors come in offset order |
+//! | the header | none | [`Header::scan`] | the same but for the length of the data |
+//! | the header | none | [`Header::entries`] | one entry at a time, each by itself |
+//! | 8 bytes | none | [`Header::len_from_prefix`] | the header's length |
+//!
+//! # Layers, from the bottom
+//!
+//! 1. `raw`: bytes, words and numbers in `const fn`; the one module that casts.
+//! 2. `header::scan`: the JSON grammar; the only code that walks header bytes. On top of it
+//!    `description` (one tensor), `entry` (one entry), `text` (strings that are unescaped when asked).
+//! 3. `layout`: the only arithmetic on sizes and offsets.
+//! 4. [`Header`], [`Entries`], [`Metadata`], [`Shape`]: what needs no memory.
+//! 5. `slots`: the caller's memory, put in offset order and made an index by name.
+//! 6. [`Index`] and [`SafeTensors`]: everything checked; accessors that can't fail.
+//! 7. `host` (feature `std`): files. The command on top of it.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | none | the core; this is the default |
+//! | `std` | `host`: the header of a file, without reading its data |
+//! | `cli` | the command `safetensors` |
+//!
+//! The minimum supported Rust version is 1.88.
+//!
+//! [safetensors]: https://github.com/huggingface/safetensors
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -14,6 +120,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod docs;
 mod dtype;
 mod error;
 mod header;
@@ -44,3 +151,8 @@ pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
 pub use shape::{Dims, Shape};
 pub use slot::Slot;
 pub use tensor::TensorView;
+
+/// The examples of the README are compiled and run as tests.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -20,7 +20,8 @@ pub struct Slot {
     pub(crate) end: u64,
     /// Of the name.
     pub(crate) hash: u32,
-    /// Slot `i`: where bucket `i` begins in the sequence of items.
+    /// Slot `i`: where bucket `i` begins in the sequence of items. The first begins at 0; slot 0 has
+    /// the number of slots in use instead.
     pub(crate) bucket: u32,
     /// Slot `i`: item `i` of the sequence, the number of a slot.
     pub(crate) item: u32,

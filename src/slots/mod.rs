@@ -5,7 +5,7 @@
 mod names;
 mod order;
 
-pub(crate) use names::find;
+pub(crate) use names::{find, used};
 
 use crate::header::entry::{self, RawEntries, RawEntry};
 use crate::header::scan::{Cursor, tri};
@@ -36,6 +36,8 @@ pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Fille
         tri!(check_keys(bytes, walk.metadata, slots));
         tri!(self::walk(bytes, slots));
     }
+    // Should no tensor follow, the first slot says so.
+    put(slots, 0, if walk.tensors == 0 { Slot::EMPTY } else { *at(slots, 0) });
     let Some((slots, _)) = slots.split_at_mut_checked(walk.tensors) else {
         return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
     };

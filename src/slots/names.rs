@@ -57,7 +57,14 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
         }
         i += 1;
     }
+    set_bucket(slots, 0, raw::position(len));
     Ok(())
+}
+
+/// How many of `slots` are in use, of which the first is asked.
+pub(crate) const fn used(slots: &[Slot]) -> usize {
+    let used = raw::index(at(slots, 0).bucket);
+    if used < slots.len() { used } else { slots.len() }
 }
 
 #[inline(always)]
@@ -79,7 +86,7 @@ const fn set_item(slots: &mut [Slot], i: usize, item: u32) {
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
     let len = slots.len();
-    let start = raw::index(at(slots, bucket).bucket);
+    let start = if bucket == 0 { 0 } else { raw::index(at(slots, bucket).bucket) };
     let end = if bucket + 1 < len { raw::index(at(slots, bucket + 1).bucket) } else { len };
     if start <= end && end <= len { (start, end) } else { (0, 0) }
 }

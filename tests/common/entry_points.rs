@@ -58,6 +58,9 @@ fn parse(bytes: &[u8]) -> Result<Listing, Error> {
     let listing = list(bytes, &model);
     let again = SafeTensors::with_slots(bytes, model.index().slots());
     assert_eq!(list(bytes, &again), listing);
+    for all in [slots, more] {
+        assert_eq!(list(bytes, &SafeTensors::with_slots(bytes, &all)), listing);
+    }
     Ok(listing)
 }
 

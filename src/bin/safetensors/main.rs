@@ -1,1 +1,69 @@
-fn main() {}
+//! The command `safetensors`: what is in a file, and whether it is valid.
+#![forbid(unsafe_code)]
+
+mod input;
+mod inspect;
+mod json;
+mod numbers;
+mod output;
+mod shown;
+mod verify;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::Outcome;
+
+/// Looks into safetensors files and checks them.
+///
+/// Only the header of a file is read, so that the size of the model does not matter.
+#[derive(Parser)]
+#[command(version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine, 1 a file is not valid, 2 wrong usage, or a file can't be read.
+Colours are for terminals only; NO_COLOR=1 turns them off.";
+
+#[derive(Subcommand)]
+enum Command {
+    Inspect(inspect::Args),
+    Verify(verify::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut out = output::stdout();
+    let outcome = match &cli.command {
+        Command::Inspect(args) => inspect::run(args, &mut out),
+        Command::Verify(args) => verify::run(args, &mut out),
+    };
+    match outcome.and_then(|outcome| out.flush().map(|()| outcome)) {
+        Ok(outcome) => outcome.into(),
+        Err(error) => {
+            output::complain(format_args!("safetensors: cannot write: {error}"));
+            Outcome::Unreadable.into()
+        }
+    }
+}
+
+/// Prints help where it was asked for, and what is wrong with the arguments where they are.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // That nobody reads the help is no failure.
+        let _ = error.print();
+        return Outcome::Fine.into();
+    }
+    // It quotes the arguments, which may be names of files that somebody else chose.
+    let message = shown::without_controls(&error.render().to_string());
+    let _ = io::stderr().write_all(message.as_bytes());
+    Outcome::Unreadable.into()
+}

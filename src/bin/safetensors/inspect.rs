@@ -1,0 +1,80 @@
+//! `safetensors inspect`: what is in a file.
+
+mod json;
+mod metadata;
+mod table;
+mod totals;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use safetensors_core::host::{HeaderFile, LoadError};
+
+use crate::numbers::{Grouped, Size};
+use crate::output::{Outcome, Output, complain_bad};
+use crate::{input, json as stream, shown};
+
+/// Shows the tensors and the metadata of a file.
+///
+/// Only the header is read. Names and values are shown as they are; one with control or invisible
+/// characters stands in quotes, with these escaped, and one that is very long is cut.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The file; - for standard input, of which only the header is read: whether the data is
+    /// complete is not checked there, nor in a pipe
+    file: PathBuf,
+
+    /// Print one JSON object: exact numbers, nothing cut, tensors in the order of the header
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  safetensors inspect model.safetensors
+  safetensors inspect --json model.safetensors | jq '.tensors[].name'
+  curl -sL https://example.com/model.safetensors | safetensors inspect -";
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
+    let file = match input::header(&args.file) {
+        Ok(file) => file,
+        Err(error) => return Ok(refuse(args, &error)),
+    };
+    if args.json {
+        stream::write_line(out, &json::Document::new(&file.index()))?;
+    } else {
+        write_text(&file, out)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn refuse(args: &Args, error: &LoadError) -> Outcome {
+    let name = shown::path(&args.file);
+    if let LoadError::Invalid(_) = error {
+        complain_bad(&name, "invalid", error);
+        return Outcome::Invalid;
+    }
+    complain_bad(&name, "cannot be read", error);
+    Outcome::Unreadable
+}
+
+fn write_text(file: &HeaderFile, out: &mut Output) -> io::Result<()> {
+    let index = file.index();
+    table::write(&index, out)?;
+    if let Some(metadata) = index.metadata() {
+        metadata::write(&metadata, out)?;
+    }
+    totals::write(&index, out)?;
+    let header_len = index.header().json().len() as u64;
+    writeln!(out, "header  {}", exact(header_len))?;
+    match file.file_len() {
+        Some(len) => writeln!(out, "file    {}", exact(len)),
+        None => writeln!(out, "file    length not known: only the header was read"),
+    }
+}
+
+fn exact(bytes: u64) -> String {
+    let exact = format!("{} bytes", Grouped(bytes.into()));
+    if bytes < 10_000 { exact } else { format!("{exact} ({})", Size(bytes)) }
+}

@@ -1,0 +1,7 @@
+//! Pages about the crate as a whole.
+
+#[doc = include_str!("compatibility.md")]
+pub mod compatibility {}
+
+#[doc = include_str!("safety.md")]
+pub mod safety {}
