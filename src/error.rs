@@ -252,7 +252,13 @@ impl fmt::Display for Error {
             f.write_str(", ")?;
             f.write_str(before)?;
             Decimal(self.number).fmt(f)?;
-            f.write_str(behind)?;
+            match behind.strip_prefix(" bytes") {
+                Some(behind) if self.number == 1 => {
+                    f.write_str(" byte")?;
+                    f.write_str(behind)?;
+                }
+                _ => f.write_str(behind)?,
+            }
         }
         if matches!(self.kind, ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall) {
             return Ok(());
@@ -278,7 +284,7 @@ impl fmt::Debug for Error {
 impl core::error::Error for Error {}
 
 /// An [`Error`] with the name of the tensor in which it is; made by [`Error::display`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct DisplayError<'a> {
     error: &'a Error,
     input: &'a [u8],
@@ -288,13 +294,28 @@ impl DisplayError<'_> {
     /// The tensor or metadata key around the error, if it is inside one.
     #[must_use]
     pub fn name(&self) -> Option<Text<'_>> {
-        name_around(self.input, self.error.offset()).map(|(_, name)| name)
+        self.place().map(|(_, name)| name)
+    }
+
+    /// The name, and whether it is a metadata key.
+    fn place(&self) -> Option<(bool, Text<'_>)> {
+        // What is not UTF-8 has no name to show.
+        let named = self.error.kind != ErrorKind::InvalidUtf8;
+        named.then(|| name_around(self.input, self.error.offset())).flatten()
+    }
+}
+
+impl fmt::Debug for DisplayError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DisplayError(")?;
+        fmt::Debug::fmt(self.error, f)?;
+        f.write_str(")")
     }
 }
 
 impl fmt::Display for DisplayError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((metadata, name)) = name_around(self.input, self.error.offset()) {
+        if let Some((metadata, name)) = self.place() {
             f.write_str(if metadata { "metadata " } else { "tensor " })?;
             fmt::Display::fmt(&name.quoted(), f)?;
             f.write_str(": ")?;

@@ -8,9 +8,8 @@ use crate::header::Header;
 use crate::header::entries::{Entries, Entry};
 use crate::header::info::TensorInfo;
 use crate::header::text::{Decimal, Text};
-use crate::layout::Tiling;
-use crate::slots::{self, Filled};
-use crate::{Error, ErrorKind, Metadata, Options, Slot, raw};
+use crate::slots;
+use crate::{Error, Metadata, Options, Slot, raw};
 
 /// A header that was checked by every rule, with the caller's slots as the index by name.
 ///
@@ -62,30 +61,19 @@ impl<'data, 'slots> Index<'data, 'slots> {
         header: Header<'data>,
         slots: &'slots mut [Slot],
     ) -> Result<Self, Error> {
-        match Self::of_tiled(header, slots) {
-            Ok((index, _)) => Ok(index),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The index, and where the last tensor ends.
-    pub(crate) const fn of_tiled(
-        header: Header<'data>,
-        slots: &'slots mut [Slot],
-    ) -> Result<(Self, Tiling), Error> {
-        let Filled { tensors, metadata, tiling } = match slots::fill(header, slots) {
-            Ok(filled) => filled,
+        let found = match slots::fill(header, slots) {
+            Ok(found) => found,
             Err(error) => return Err(error),
         };
-        let metadata = match metadata {
+        let metadata = match found.metadata {
             0 => MetadataPlace::None,
             at => MetadataPlace::At(raw::position(at)),
         };
-        let slots = match slots.split_at_checked(tensors) {
+        let slots = match slots.split_at_checked(found.tensors) {
             Some((slots, _)) => slots,
             None => &[],
         };
-        Ok((Self { header, slots, metadata }, tiling))
+        Ok(Self { header, slots, metadata })
     }
 
     /// The index again, from the bytes and the slots of one that was built before: those in use, or
@@ -155,12 +143,10 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// ```
     ///
     /// # Errors
-    /// [`DataTruncated`](ErrorKind::DataTruncated), [`TrailingBytes`](ErrorKind::TrailingBytes),
-    /// and [`HeaderTruncated`](ErrorKind::HeaderTruncated) if the header alone is longer.
+    /// [`DataTruncated`](crate::ErrorKind::DataTruncated), [`TrailingBytes`](crate::ErrorKind::TrailingBytes),
+    /// and [`HeaderTruncated`](crate::ErrorKind::HeaderTruncated) if the header alone is longer.
     pub const fn check_file_len(&self, file_len: u64) -> Result<(), Error> {
-        let mut tiling = Tiling::new(self.header.gaps_allowed());
-        tiling.end = self.data_len();
-        check_file_len(self.header, tiling, file_len)
+        self.header.check_file_len(self.data_len(), file_len)
     }
 
     /// The tensor called `name`, compared unescaped. Takes the time to hash the name.
@@ -207,30 +193,6 @@ impl<'data, 'slots> Index<'data, 'slots> {
             MetadataPlace::Unknown => self.header.metadata(),
             MetadataPlace::None => None,
             MetadataPlace::At(at) => Metadata::at(self.header.bytes(), raw::index(at)),
-        }
-    }
-}
-
-/// Whether a file of `file_len` bytes, which begins with `header`, ends where its last tensor does.
-pub(crate) const fn check_file_len(
-    header: Header<'_>,
-    tiling: Tiling,
-    file_len: u64,
-) -> Result<(), Error> {
-    let data_start = header.data_start();
-    let Some(data_len) = file_len.checked_sub(data_start) else {
-        let missing = data_start.wrapping_sub(file_len);
-        return Err(Error::new(ErrorKind::HeaderTruncated, file_len, missing));
-    };
-    match tiling.check_end(data_len) {
-        Ok(()) => Ok(()),
-        Err((kind, number)) => {
-            // At the end of the shorter of the two.
-            let end = match kind {
-                ErrorKind::DataTruncated => file_len,
-                _ => file_len.wrapping_sub(number),
-            };
-            Err(Error::new(kind, end, number))
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) const fn check_offsets(
 #[derive(Clone, Copy)]
 pub(crate) struct Tiling {
     /// Where the last one ends.
-    pub(crate) end: u64,
+    end: u64,
     gaps_allowed: bool,
 }
 
@@ -77,15 +77,19 @@ impl Tiling {
         self.end = end;
         Ok(())
     }
+}
 
-    /// Compares the end of the last tensor with the length of the data section.
-    pub(crate) const fn check_end(&self, data_len: u64) -> Result<(), (ErrorKind, u64)> {
-        if data_len < self.end {
-            return Err((ErrorKind::DataTruncated, self.end.wrapping_sub(data_len)));
-        }
-        if data_len > self.end && !self.gaps_allowed {
-            return Err((ErrorKind::TrailingBytes, data_len.wrapping_sub(self.end)));
-        }
-        Ok(())
+/// Compares where the last tensor ends with the length of the data section.
+pub(crate) const fn check_end(
+    end: u64,
+    data_len: u64,
+    gaps_allowed: bool,
+) -> Result<(), (ErrorKind, u64)> {
+    if data_len < end {
+        return Err((ErrorKind::DataTruncated, end.wrapping_sub(data_len)));
     }
+    if data_len > end && !gaps_allowed {
+        return Err((ErrorKind::TrailingBytes, data_len.wrapping_sub(end)));
+    }
+    Ok(())
 }

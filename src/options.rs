@@ -1,7 +1,10 @@
 //! What a reader lets pass.
 
+use core::fmt;
+
 use crate::header::PREFIX_LEN;
 use crate::header::foreign::foreign_format;
+use crate::header::text::Decimal;
 use crate::raw;
 use crate::{Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 
@@ -14,7 +17,7 @@ use crate::{Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 /// let error = strict.parse(file, &mut []).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::HeaderTooLarge);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     header_limit: u32,
     gaps_allowed: bool,
@@ -107,6 +110,15 @@ impl Options {
 
     pub(crate) const fn gaps_allowed(&self) -> bool {
         self.gaps_allowed
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Options { header_limit: ")?;
+        Decimal(raw::wide32(self.header_limit)).fmt(f)?;
+        f.write_str(", gaps_allowed: ")?;
+        f.write_str(if self.gaps_allowed { "true }" } else { "false }" })
     }
 }
 

@@ -6,8 +6,7 @@ use core::iter::FusedIterator;
 use crate::header::info::TensorInfo;
 use crate::header::text::Decimal;
 use crate::header::{Header, Scan};
-use crate::index::{self, Infos, InfosByOffset, Names};
-use crate::layout::Tiling;
+use crate::index::{Infos, InfosByOffset, Names};
 use crate::{Error, Index, Metadata, Options, Slot, TensorView, raw};
 
 /// A safetensors file that was checked by every rule, with the caller's slots as the index.
@@ -50,11 +49,11 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
             Ok(header) => header,
             Err(error) => return Err(error),
         };
-        let (index, tiling) = match Index::of_tiled(header, slots) {
-            Ok(indexed) => indexed,
+        let index = match Index::of(header, slots) {
+            Ok(index) => index,
             Err(error) => return Err(error),
         };
-        match index::check_file_len(header, tiling, raw::wide(bytes.len())) {
+        match index.check_file_len(raw::wide(bytes.len())) {
             Ok(()) => Ok(Self { index, data: data_of(header, bytes) }),
             Err(error) => Err(error),
         }
@@ -80,9 +79,7 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
             Ok(scan) => scan,
             Err(error) => return Err(error),
         };
-        let mut tiling = Tiling::new(scan.gaps_allowed());
-        tiling.end = scan.data_len();
-        match index::check_file_len(header, tiling, raw::wide(bytes.len())) {
+        match header.check_file_len(scan.data_len(), raw::wide(bytes.len())) {
             Ok(()) => Ok(scan),
             Err(error) => Err(error),
         }

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::header::entry::{self, RawTensor};
+use crate::header::description::RawTensor;
+use crate::header::entry;
 use crate::header::text::Text;
 use crate::{Dtype, raw};
 
@@ -47,26 +48,29 @@ impl Slot {
     /// Stands for a name that has escapes or a length of 3 bytes or more: it is scanned again.
     const LONG: [u8; 3] = [0xff; 3];
 
-    pub(crate) const fn tensor(tensor: &RawTensor<'_>) -> Self {
-        Self {
-            shape: raw::position(tensor.shape),
-            begin: tensor.offsets.begin,
-            end: tensor.offsets.end,
-            dtype: tensor.dtype,
-            ..Self::key(tensor.name_at, tensor.name)
-        }
+    /// Makes this the slot of a tensor.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    pub(crate) const fn set_tensor(&mut self, tensor: &RawTensor<'_>) {
+        self.set_key(tensor.name_at, tensor.name);
+        self.shape = raw::position(tensor.shape);
+        self.begin = tensor.begin;
+        self.end = tensor.end;
+        self.dtype = tensor.dtype;
     }
 
-    /// A slot for the string `text` at `at`.
-    pub(crate) const fn key(at: usize, text: Text<'_>) -> Self {
-        let name_len = match text.as_plain() {
+    /// Makes this the slot of the string `text` at `at`.
+    pub(crate) const fn set_key(&mut self, at: usize, text: Text<'_>) {
+        self.name = raw::position(at);
+        self.name_len = match text.as_plain() {
             Some(plain) => match raw::position(plain.len()).to_le_bytes() {
                 [a, b, c, 0] => [a, b, c],
                 _ => Self::LONG,
             },
             None => Self::LONG,
         };
-        Self { name: raw::position(at), hash: text.hash(), name_len, ..Self::EMPTY }
+        self.hash = text.hash();
+        self.bucket = 0;
     }
 
     /// The name, `bytes` being the header that the slot was made from.

@@ -1,11 +1,13 @@
 //! A tensor: what the header says of it, and its bytes.
 
+use core::fmt;
+
 use crate::header::info::TensorInfo;
 use crate::header::text::Text;
 use crate::{Dtype, Shape};
 
 /// A tensor of a file that was parsed: its description and its data, borrowed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct TensorView<'data> {
     info: TensorInfo<'data>,
     data: &'data [u8],
@@ -45,5 +47,14 @@ impl<'data> TensorView<'data> {
     #[must_use]
     pub const fn info(&self) -> TensorInfo<'data> {
         self.info
+    }
+}
+
+/// What the header says, without the data.
+impl fmt::Debug for TensorView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TensorView(")?;
+        fmt::Debug::fmt(&self.info, f)?;
+        f.write_str(")")
     }
 }

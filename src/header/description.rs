@@ -7,110 +7,115 @@ use crate::layout::{self, ElementCount};
 use crate::raw::{self, FAST};
 use crate::{Dtype, ErrorKind};
 
-/// The description of a tensor, with the places where errors are reported.
-pub(crate) struct Description {
-    pub(crate) dtype: Dtype,
-    pub(crate) shape: ShapeValue,
-    pub(crate) offsets: Offsets,
-}
-
+/// The description of a tensor as positions and numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct ShapeValue {
-    /// Behind the opening bracket.
-    pub(crate) at: usize,
-    count: ElementCount,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Offsets {
-    /// At the opening bracket.
-    pub(crate) at: usize,
+pub(crate) struct RawTensor<'data> {
+    pub(crate) name: Text<'data>,
+    /// Behind the opening quote of the name.
+    pub(crate) name_at: usize,
+    /// Behind the opening bracket of the shape.
+    pub(crate) shape: usize,
+    /// At the value of `data_offsets`, where errors of the layout are reported.
+    pub(crate) offsets: usize,
     pub(crate) begin: u64,
     pub(crate) end: u64,
+    count: ElementCount,
+    pub(crate) dtype: Dtype,
+}
+
+impl RawTensor<'_> {
+    pub(crate) const EMPTY: Self = Self {
+        name: Text::new(&[], false),
+        name_at: 0,
+        shape: 0,
+        offsets: 0,
+        begin: 0,
+        end: 0,
+        count: ElementCount::ONE,
+        dtype: Dtype::BOOL,
+    };
 }
 
 /// Takes the description of a tensor and checks it. An error comes with its number.
 #[inline(always)]
-pub(crate) const fn description(cursor: &mut Cursor<'_>) -> Result<Description, (ErrorKind, u64)> {
-    let description = match usual(cursor) {
-        Some(description) => description,
-        None => tri!(any(cursor)),
-    };
-    let Description { dtype, shape, offsets } = description;
-    let size = match shape.count.bytes(dtype) {
+pub(crate) const fn description(
+    cursor: &mut Cursor<'_>,
+    tensor: &mut RawTensor<'_>,
+) -> Result<(), (ErrorKind, u64)> {
+    if !usual(cursor, tensor) {
+        tri!(any(cursor, tensor));
+    }
+    let size = match tensor.count.bytes(tensor.dtype) {
         Ok(size) => size,
         Err(error) => {
-            cursor.at = shape.at;
+            cursor.at = tensor.shape;
             return Err(error);
         }
     };
     let data_start = raw::wide(cursor.bytes.len());
-    if let Err(kind) = layout::check_offsets(offsets.begin, offsets.end, size, data_start) {
-        cursor.at = offsets.at;
+    if let Err(kind) = layout::check_offsets(tensor.begin, tensor.end, size, data_start) {
+        cursor.at = tensor.offsets;
         let number = if let ErrorKind::SizeMismatch = kind { size } else { 0 };
         return Err((kind, number));
     }
-    Ok(description)
+    Ok(())
 }
 
 /// Takes a description that is spelled as every known writer does, without white space and with
-/// the fields in this order; otherwise `None`, and the cursor stays. It saves most of the work of
+/// the fields in this order; otherwise `false`, and the cursor stays. It saves most of the work of
 /// [`any`], but not on small machines, where its size counts more.
 #[inline(always)]
-const fn usual(cursor: &mut Cursor<'_>) -> Option<Description> {
+const fn usual(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> bool {
     if !FAST {
-        return None;
+        return false;
     }
     let mut ahead = *cursor;
     if !ahead.take(b"{\"dtype\":") {
-        return None;
+        return false;
     }
-    let Ok(dtype) = dtype_value(&mut ahead) else {
-        return None;
-    };
+    match dtype_value(&mut ahead) {
+        Ok(dtype) => tensor.dtype = dtype,
+        Err(_) => return false,
+    }
     if !ahead.take(b",\"shape\":[") {
-        return None;
+        return false;
     }
-    let mut shape = ShapeValue { at: ahead.at, count: ElementCount::ONE };
+    tensor.shape = ahead.at;
+    tensor.count = ElementCount::ONE;
     if !ahead.take(b"]") {
         loop {
-            let Some(dim) = ahead.short_unsigned() else {
-                return None;
-            };
-            let Ok(count) = shape.count.times(dim) else {
-                return None;
-            };
-            shape.count = count;
+            let Some(dim) = ahead.short_unsigned() else { return false };
+            match tensor.count.times(dim) {
+                Ok(count) => tensor.count = count,
+                Err(_) => return false,
+            }
             if !ahead.take(b",") {
                 break;
             }
         }
         if !ahead.take(b"]") {
-            return None;
+            return false;
         }
     }
     if !ahead.take(b",\"data_offsets\":[") {
-        return None;
+        return false;
     }
-    let at = ahead.at.wrapping_sub(1);
-    let Some(begin) = ahead.short_unsigned() else {
-        return None;
-    };
+    tensor.offsets = ahead.at.wrapping_sub(1);
+    let Some(begin) = ahead.short_unsigned() else { return false };
     if !ahead.take(b",") {
-        return None;
+        return false;
     }
-    let Some(end) = ahead.short_unsigned() else {
-        return None;
-    };
+    let Some(end) = ahead.short_unsigned() else { return false };
     if !ahead.take(b"]}") {
-        return None;
+        return false;
     }
+    (tensor.begin, tensor.end) = (begin, end);
     *cursor = ahead;
-    Some(Description { dtype, shape, offsets: Offsets { at, begin, end } })
+    true
 }
 
 /// Takes a description, whatever the order of its fields and however it is spelled.
-const fn any(cursor: &mut Cursor<'_>) -> Result<Description, (ErrorKind, u64)> {
+const fn any(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> Result<(), (ErrorKind, u64)> {
     /// `tri!` for errors without a number.
     macro_rules! plain {
         ($result:expr) => {
@@ -121,31 +126,28 @@ const fn any(cursor: &mut Cursor<'_>) -> Result<Description, (ErrorKind, u64)> {
         };
     }
     plain!(cursor.expect(b'{', ErrorKind::TensorNotObject));
-    let (mut dtype, mut shape, mut offsets) = (None, None, None);
+    let mut seen = 0;
     let mut first = true;
     while plain!(cursor.next_key(first)) {
         first = false;
         let start = cursor.at;
-        let twice = match plain!(field(cursor)) {
-            Field::Dtype => dtype.replace(plain!(dtype_value(cursor))).is_some(),
-            Field::Shape => shape.replace(plain!(shape_value(cursor))).is_some(),
-            Field::Offsets => offsets.replace(plain!(offsets_value(cursor))).is_some(),
-            Field::Unknown => {
-                plain!(cursor.skip_value(2));
-                false
-            }
-        };
-        if twice {
+        let field = plain!(field(cursor));
+        plain!(match field {
+            Field::Dtype => dtype_field(cursor, tensor),
+            Field::Shape => shape_field(cursor, tensor),
+            Field::Offsets => offsets_field(cursor, tensor),
+            Field::Unknown => cursor.skip_value(2),
+        });
+        if seen & field.bit() != 0 {
             cursor.at = start;
             return Err((ErrorKind::DuplicateField, 0));
         }
+        seen |= field.bit();
     }
-    let missing = match (dtype, shape, offsets) {
-        (Some(dtype), Some(shape), Some(offsets)) => {
-            return Ok(Description { dtype, shape, offsets });
-        }
-        (None, _, _) => 0,
-        (_, None, _) => 1,
+    let missing = match seen {
+        7 => return Ok(()),
+        0 | 2 | 4 | 6 => 0,
+        1 | 5 => 1,
         _ => 2,
     };
     // Reported at the bracket that ends the description without the field.
@@ -159,6 +161,18 @@ enum Field {
     Shape,
     Offsets,
     Unknown,
+}
+
+impl Field {
+    /// A bit for each field that may stand only once.
+    const fn bit(&self) -> u8 {
+        match self {
+            Self::Dtype => 1,
+            Self::Shape => 2,
+            Self::Offsets => 4,
+            Self::Unknown => 0,
+        }
+    }
 }
 
 /// Takes a field's key and the colon.
@@ -225,34 +239,38 @@ const fn dtype_escaped(name: Text<'_>) -> Option<Dtype> {
     None
 }
 
+const fn dtype_field(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> Result<(), ErrorKind> {
+    tensor.dtype = tri!(dtype_value(cursor));
+    Ok(())
+}
+
 /// Takes a shape.
-#[cfg_attr(target_pointer_width = "64", inline(always))]
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-const fn shape_value(cursor: &mut Cursor<'_>) -> Result<ShapeValue, ErrorKind> {
+const fn shape_field(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> Result<(), ErrorKind> {
     tri!(cursor.expect(b'[', ErrorKind::ShapeNotArray));
-    let at = cursor.at;
-    let mut count = ElementCount::ONE;
+    tensor.shape = cursor.at;
+    tensor.count = ElementCount::ONE;
     let mut first = true;
     while tri!(cursor.next_item(first, b']')) {
         first = false;
         let dim = cursor.at;
-        count = match count.times(tri!(cursor.unsigned())) {
-            Ok(count) => count,
+        match tensor.count.times(tri!(cursor.unsigned())) {
+            Ok(count) => tensor.count = count,
             Err(kind) => {
                 cursor.at = dim;
                 return Err(kind);
             }
-        };
+        }
     }
-    Ok(ShapeValue { at, count })
+    Ok(())
 }
 
 /// Takes `data_offsets`.
-#[cfg_attr(target_pointer_width = "64", inline(always))]
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-const fn offsets_value(cursor: &mut Cursor<'_>) -> Result<Offsets, ErrorKind> {
+const fn offsets_field(
+    cursor: &mut Cursor<'_>,
+    tensor: &mut RawTensor<'_>,
+) -> Result<(), ErrorKind> {
     let byte = cursor.skip_space();
-    let at = cursor.at;
+    tensor.offsets = cursor.at;
     if byte != b'[' {
         return cursor.fail(ErrorKind::OffsetsNotPair);
     }
@@ -260,10 +278,9 @@ const fn offsets_value(cursor: &mut Cursor<'_>) -> Result<Offsets, ErrorKind> {
     if cursor.skip_space() == b']' {
         return Err(ErrorKind::OffsetsNotPair);
     }
-    let begin = tri!(cursor.unsigned());
+    tensor.begin = tri!(cursor.unsigned());
     tri!(cursor.expect(b',', ErrorKind::OffsetsNotPair));
     cursor.skip_space();
-    let end = tri!(cursor.unsigned());
-    tri!(cursor.expect(b']', ErrorKind::OffsetsNotPair));
-    Ok(Offsets { at, begin, end })
+    tensor.end = tri!(cursor.unsigned());
+    cursor.expect(b']', ErrorKind::OffsetsNotPair)
 }

@@ -46,14 +46,14 @@ impl DeviationKind {
             Self::PaddingNotSpaces => "header is padded with something other than spaces",
             Self::NullMetadata => "__metadata__ is null, not a map",
             Self::UnknownField => "unknown field",
-            Self::EscapedWord => "word of the format is spelled with escapes",
+            Self::EscapedWord => "needlessly escaped word",
             Self::Over48Bits => "number is over 2^48-1",
         }
     }
 }
 
 /// A place where a header leaves the format's description; from [`Header::deviations`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Deviation<'data> {
     kind: DeviationKind,
     offset: u64,
@@ -92,6 +92,14 @@ impl<'data> Deviation<'data> {
 }
 
 /// As `tensor "w": unknown field "note" (at byte 63)`.
+impl fmt::Debug for Deviation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Deviation(")?;
+        fmt::Display::fmt(self, f)?;
+        f.write_str(")")
+    }
+}
+
 impl fmt::Display for Deviation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(tensor) = self.tensor {

@@ -3,9 +3,11 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::entry::{RawEntries, RawEntry};
+use super::description::RawTensor;
+use super::entry::{RawEntries, Taken};
 use super::info::TensorInfo;
 use super::scan::Cursor;
+use super::text::Decimal;
 use super::{Header, PREFIX_LEN};
 use crate::{Error, Metadata, raw};
 
@@ -19,11 +21,19 @@ pub enum Entry<'data> {
 }
 
 /// The place of an entry in a header, which borrows nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     at: u32,
     first: bool,
     metadata_seen: bool,
+}
+
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Position(")?;
+        Decimal(raw::wide32(self.at)).fmt(f)?;
+        f.write_str(")")
+    }
 }
 
 /// The entries of a [`Header`], each checked when it is taken. Ends after the first error.
@@ -61,10 +71,11 @@ impl<'data> Entries<'data> {
             },
         };
         let bytes = entries.cursor.bytes;
-        let entry = match entries.next(&mut []) {
-            Ok(Some(RawEntry::Tensor(tensor))) => Entry::Tensor(TensorInfo::new(bytes, &tensor)),
-            Ok(Some(RawEntry::Metadata { at, .. })) => Entry::Metadata(Metadata::at(bytes, at)),
-            Ok(None) => {
+        let mut tensor = RawTensor::EMPTY;
+        let entry = match entries.next(&mut tensor, &mut []) {
+            Ok(Taken::Tensor) => Entry::Tensor(TensorInfo::new(bytes, &tensor)),
+            Ok(Taken::Metadata { at, .. }) => Entry::Metadata(Metadata::at(bytes, at)),
+            Ok(Taken::End) => {
                 self.state = State::End;
                 return None;
             }

@@ -1,34 +1,24 @@
 //! The entries of a header: descriptions of tensors and `__metadata__`, checked one by one.
 
-use super::description::{Description, Offsets, description};
+use super::description::{RawTensor, description};
 use super::scan::{Cursor, tri};
 use super::text::Text;
 use crate::raw;
-use crate::{Dtype, Error, ErrorKind, Slot};
+use crate::{Error, ErrorKind, Slot};
 
 /// The key whose value is not a tensor.
 pub(crate) const METADATA_KEY: &str = "__metadata__";
 
-/// An entry of the header as positions.
-pub(crate) enum RawEntry<'data> {
-    Tensor(RawTensor<'data>),
-    /// The value of `__metadata__` stands at `at` and has so many keys.
+/// What [`RawEntries::next`] took.
+pub(crate) enum Taken {
+    Tensor,
+    /// The value of `__metadata__`, which stands at `at` and has so many keys.
     Metadata {
         at: usize,
         keys: usize,
     },
-}
-
-/// The description of a tensor, checked by itself.
-#[derive(Clone, Copy)]
-pub(crate) struct RawTensor<'data> {
-    pub(crate) name: Text<'data>,
-    /// Behind the opening quote of the name.
-    pub(crate) name_at: usize,
-    /// Behind the opening bracket of the shape.
-    pub(crate) shape: usize,
-    pub(crate) offsets: Offsets,
-    pub(crate) dtype: Dtype,
+    /// The end of the header.
+    End,
 }
 
 /// Walks the entries of a header; the caller stops at the first error.
@@ -55,57 +45,49 @@ impl<'data> RawEntries<'data> {
         Self { cursor, first: true, metadata_seen: false }
     }
 
-    /// Takes the next entry. If it is the metadata its keys are put into `keys`, as far as that
-    /// reaches.
+    /// Takes the next entry: a tensor is put into `tensor`; if it is the metadata its keys are put
+    /// into `keys`, as far as that reaches.
     #[inline]
     pub(crate) const fn next(
         &mut self,
+        tensor: &mut RawTensor<'data>,
         keys: &mut [Slot],
-    ) -> Result<Option<RawEntry<'data>>, Error> {
+    ) -> Result<Taken, Error> {
         let cursor = &mut self.cursor;
         match cursor.next_key(self.first) {
             Ok(true) => self.first = false,
             Ok(false) => return self.close(),
             Err(kind) => return Err(at(kind, cursor)),
         }
-        let start = cursor.at;
-        let name = match key(cursor) {
+        tensor.name_at = cursor.at;
+        tensor.name = match key(cursor) {
             Ok(name) => name,
             Err(kind) => return Err(at(kind, cursor)),
         };
-        if !is_metadata(name) {
-            return match description(cursor) {
-                Ok(description) => {
-                    let Description { dtype, shape, offsets } = description;
-                    Ok(Some(RawEntry::Tensor(RawTensor {
-                        name,
-                        name_at: start,
-                        dtype,
-                        shape: shape.at,
-                        offsets,
-                    })))
-                }
+        if !is_metadata(tensor.name) {
+            return match description(cursor, tensor) {
+                Ok(()) => Ok(Taken::Tensor),
                 Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
             };
         }
         if self.metadata_seen {
-            return Err(Error::new(ErrorKind::DuplicateField, raw::wide(start), 0));
+            return Err(Error::new(ErrorKind::DuplicateField, raw::wide(tensor.name_at), 0));
         }
         self.metadata_seen = true;
         cursor.skip_space();
         let value = cursor.at;
         match metadata(cursor, keys) {
-            Ok(keys) => Ok(Some(RawEntry::Metadata { at: value, keys })),
+            Ok(keys) => Ok(Taken::Metadata { at: value, keys }),
             Err(kind) => Err(at(kind, cursor)),
         }
     }
 
-    const fn close(&mut self) -> Result<Option<RawEntry<'data>>, Error> {
+    const fn close(&mut self) -> Result<Taken, Error> {
         self.cursor.skip_space();
         if self.cursor.at < self.cursor.bytes.len() {
             return Err(at(ErrorKind::TrailingCharacters, &self.cursor));
         }
-        Ok(None)
+        Ok(Taken::End)
     }
 }
 
@@ -171,7 +153,7 @@ pub(crate) const fn metadata(
         tri!(cursor.expect(b'"', ErrorKind::MetadataNotString));
         tri!(cursor.string());
         if let Some((_, [slot, ..])) = slots.split_at_mut_checked(keys) {
-            *slot = Slot::key(at, key);
+            slot.set_key(at, key);
         }
         keys = keys.wrapping_add(1);
     }

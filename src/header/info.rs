@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::entry::RawTensor;
+use super::description::RawTensor;
 use super::scan::Cursor;
 use super::text::{Decimal, Text};
 use crate::{Dtype, Shape, Slot, raw};
@@ -25,8 +25,8 @@ impl<'data> TensorInfo<'data> {
             name: tensor.name,
             dtype: tensor.dtype,
             shape: Shape::new(Cursor::new(bytes, tensor.shape)),
-            begin: tensor.offsets.begin,
-            end: tensor.offsets.end,
+            begin: tensor.begin,
+            end: tensor.end,
             data_start: raw::wide(bytes.len()),
         }
     }

@@ -1,6 +1,6 @@
 //! The length prefix, its limit, and the header's entries one by one, without memory.
 
-mod description;
+pub(crate) mod description;
 pub(crate) mod deviation;
 pub(crate) mod entries;
 pub(crate) mod entry;
@@ -13,11 +13,12 @@ mod utf8;
 
 use core::fmt;
 
-use crate::layout::Tiling;
+use crate::layout::{self, Tiling};
 use crate::raw;
 use crate::{Error, ErrorKind, Metadata, Options};
+use description::RawTensor;
 use entries::{Entries, Position};
-use entry::{RawEntries, RawEntry};
+use entry::{RawEntries, Taken};
 use foreign::foreign_format;
 use text::Decimal;
 
@@ -144,11 +145,12 @@ impl<'data> Header<'data> {
         let Ok(mut entries) = RawEntries::open(self.bytes, PREFIX_LEN) else {
             return None;
         };
+        let mut tensor = RawTensor::EMPTY;
         loop {
-            match entries.next(&mut []) {
-                Ok(Some(RawEntry::Metadata { at, .. })) => return Metadata::at(self.bytes, at),
-                Ok(Some(RawEntry::Tensor(_))) => {}
-                Ok(None) | Err(_) => return None,
+            match entries.next(&mut tensor, &mut []) {
+                Ok(Taken::Metadata { at, .. }) => return Metadata::at(self.bytes, at),
+                Ok(Taken::Tensor) => {}
+                Ok(Taken::End) | Err(_) => return None,
             }
         }
     }
@@ -165,33 +167,44 @@ impl<'data> Header<'data> {
     /// except for [`DuplicateKey`](ErrorKind::DuplicateKey) and
     /// [`DuplicateName`](ErrorKind::DuplicateName).
     pub const fn scan(&self) -> Result<Scan, Error> {
-        let mut scan = Scan {
-            tensors: 0,
-            metadata_keys: 0,
-            data_len: 0,
-            in_offset_order: true,
-            gaps_allowed: self.gaps_allowed,
-        };
+        let mut scan = Scan { tensors: 0, metadata_keys: 0, data_len: 0, in_offset_order: true };
         let mut tiling = Tiling::new(self.gaps_allowed);
         let mut entries = scan::tri!(RawEntries::open(self.bytes, PREFIX_LEN));
-        while let Some(entry) = scan::tri!(entries.next(&mut [])) {
-            match entry {
-                RawEntry::Tensor(tensor) => {
+        let mut tensor = RawTensor::EMPTY;
+        loop {
+            match scan::tri!(entries.next(&mut tensor, &mut [])) {
+                Taken::Tensor => {
                     scan.tensors = scan.tensors.wrapping_add(1);
                     // The first tensor out of its place ends the check of the layout.
-                    if scan.in_offset_order
-                        && tiling.lay(tensor.offsets.begin, tensor.offsets.end).is_err()
-                    {
+                    if scan.in_offset_order && tiling.lay(tensor.begin, tensor.end).is_err() {
                         scan.in_offset_order = false;
                     }
-                    if scan.data_len < tensor.offsets.end {
-                        scan.data_len = tensor.offsets.end;
+                    if scan.data_len < tensor.end {
+                        scan.data_len = tensor.end;
                     }
                 }
-                RawEntry::Metadata { keys, .. } => scan.metadata_keys = keys,
+                Taken::Metadata { keys, .. } => scan.metadata_keys = keys,
+                Taken::End => return Ok(scan),
             }
         }
-        Ok(scan)
+    }
+
+    /// Whether a file of `file_len` bytes that begins with this header ends where its last tensor
+    /// does, `data_len` bytes behind the header.
+    pub(crate) const fn check_file_len(&self, data_len: u64, file_len: u64) -> Result<(), Error> {
+        let data_start = self.data_start();
+        let Some(found) = file_len.checked_sub(data_start) else {
+            let missing = data_start.wrapping_sub(file_len);
+            return Err(Error::new(ErrorKind::HeaderTruncated, file_len, missing));
+        };
+        match layout::check_end(data_len, found, self.gaps_allowed) {
+            Ok(()) => Ok(()),
+            // At the end of the shorter of the two.
+            Err((kind @ ErrorKind::TrailingBytes, number)) => {
+                Err(Error::new(kind, file_len.wrapping_sub(number), number))
+            }
+            Err((kind, number)) => Err(Error::new(kind, file_len, number)),
+        }
     }
 
     pub(crate) const fn bytes(&self) -> &'data [u8] {
@@ -218,7 +231,6 @@ pub struct Scan {
     metadata_keys: usize,
     data_len: u64,
     in_offset_order: bool,
-    gaps_allowed: bool,
 }
 
 impl Scan {
@@ -252,10 +264,6 @@ impl Scan {
     #[must_use]
     pub const fn in_offset_order(&self) -> bool {
         self.in_offset_order
-    }
-
-    pub(crate) const fn gaps_allowed(&self) -> bool {
-        self.gaps_allowed
     }
 }
 

@@ -7,25 +7,17 @@ mod order;
 
 pub(crate) use names::{find, used};
 
-use crate::header::entry::{self, RawEntries, RawEntry};
+use crate::header::description::RawTensor;
+use crate::header::entry::{self, RawEntries, Taken};
 use crate::header::scan::{Cursor, tri};
 use crate::header::{Header, PREFIX_LEN};
 use crate::layout::Tiling;
 use crate::raw;
 use crate::{Error, ErrorKind, Slot};
 
-/// What a header was found to hold.
-pub(crate) struct Filled {
-    pub(crate) tensors: usize,
-    /// Where the value of `__metadata__` stands; 0 when there is none.
-    pub(crate) metadata: usize,
-    /// Where the last tensor ends.
-    pub(crate) tiling: Tiling,
-}
-
 /// Checks every rule of a header; the first slots become the tensors in offset order and the index
 /// by name.
-pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Filled, Error> {
+pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Walk, Error> {
     let bytes = header.bytes();
     let walk = tri!(walk(bytes, slots));
     if walk.needed() > slots.len() {
@@ -42,15 +34,16 @@ pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Fille
         return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
     };
     order::sort_by_offset(slots);
-    let tiling = tri!(lay(header, slots));
+    tri!(lay(header, slots));
     tri!(check_twice(bytes, slots, ErrorKind::DuplicateName));
-    Ok(Filled { tensors: walk.tensors, metadata: walk.metadata, tiling })
+    Ok(walk)
 }
 
-/// What [`walk`] saw.
-struct Walk {
-    tensors: usize,
-    metadata: usize,
+/// What a header was found to hold.
+pub(crate) struct Walk {
+    pub(crate) tensors: usize,
+    /// Where the value of `__metadata__` stands; 0 when there is none.
+    pub(crate) metadata: usize,
     keys: usize,
     keys_unchecked: bool,
 }
@@ -66,19 +59,20 @@ impl Walk {
 const fn walk(bytes: &[u8], slots: &mut [Slot]) -> Result<Walk, Error> {
     let mut walk = Walk { tensors: 0, metadata: 0, keys: 0, keys_unchecked: false };
     let mut entries = tri!(RawEntries::open(bytes, PREFIX_LEN));
+    let mut tensor = RawTensor::EMPTY;
     loop {
         let free = match slots.split_at_mut_checked(walk.tensors) {
             Some((_, free)) => free,
             None => &mut [],
         };
-        match tri!(entries.next(free)) {
-            Some(RawEntry::Tensor(tensor)) => {
+        match tri!(entries.next(&mut tensor, free)) {
+            Taken::Tensor => {
                 if let Some((slot, _)) = free.split_first_mut() {
-                    *slot = Slot::tensor(&tensor);
+                    slot.set_tensor(&tensor);
                 }
                 walk.tensors += 1;
             }
-            Some(RawEntry::Metadata { at, keys }) => {
+            Taken::Metadata { at, keys } => {
                 walk.metadata = at;
                 walk.keys = keys;
                 match free.split_at_mut_checked(keys) {
@@ -86,7 +80,7 @@ const fn walk(bytes: &[u8], slots: &mut [Slot]) -> Result<Walk, Error> {
                     None => walk.keys_unchecked = true,
                 }
             }
-            None => return Ok(walk),
+            Taken::End => return Ok(walk),
         }
     }
 }
@@ -115,7 +109,7 @@ const fn check_twice(bytes: &[u8], slots: &mut [Slot], kind: ErrorKind) -> Resul
 }
 
 /// Lays the tensors, which are in offset order, one behind the other.
-const fn lay(header: Header<'_>, slots: &mut [Slot]) -> Result<Tiling, Error> {
+const fn lay(header: Header<'_>, slots: &[Slot]) -> Result<(), Error> {
     let mut tiling = Tiling::new(header.gaps_allowed());
     let mut i = 0;
     while i < slots.len() {
@@ -126,15 +120,16 @@ const fn lay(header: Header<'_>, slots: &mut [Slot]) -> Result<Tiling, Error> {
         }
         i += 1;
     }
-    Ok(tiling)
+    Ok(())
 }
 
 /// Where the `data_offsets` of a tensor stand.
 #[cold]
 const fn offsets_at(bytes: &[u8], slot: &Slot) -> usize {
     let name = raw::index(slot.name);
-    match RawEntries::reopen(bytes, name).next(&mut []) {
-        Ok(Some(RawEntry::Tensor(tensor))) => tensor.offsets.at,
+    let mut tensor = RawTensor::EMPTY;
+    match RawEntries::reopen(bytes, name).next(&mut tensor, &mut []) {
+        Ok(Taken::Tensor) => tensor.offsets,
         _ => name,
     }
 }

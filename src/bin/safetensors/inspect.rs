@@ -68,9 +68,10 @@ fn write_text(file: &HeaderFile, out: &mut Output) -> io::Result<()> {
     totals::write(&index, out)?;
     let header_len = index.header().json().len() as u64;
     writeln!(out, "header  {}", exact(header_len))?;
+    let file_len = exact(index.header().data_start() + index.data_len());
     match file.file_len() {
-        Some(len) => writeln!(out, "file    {}", exact(len)),
-        None => writeln!(out, "file    length not known: only the header was read"),
+        Some(_) => writeln!(out, "file    {file_len}"),
+        None => writeln!(out, "file    {file_len} if complete; only the header was read"),
     }
 }
 

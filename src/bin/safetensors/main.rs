@@ -20,7 +20,7 @@ use output::Outcome;
 ///
 /// Only the header of a file is read, so that the size of the model does not matter.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(name = "safetensors", version, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

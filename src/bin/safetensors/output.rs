@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 
+use crate::shown;
+
 /// What the command found, from the best to the worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
@@ -117,8 +119,8 @@ impl<W: Write> Write for Lenient<W> {
 
 /// Writes a line to standard error.
 pub(crate) fn complain(line: fmt::Arguments<'_>) {
-    // If that fails there is nobody left to tell.
-    let _ = writeln!(anstream::stderr(), "{line}");
+    // In one piece. If that fails there is nobody left to tell.
+    let _ = anstream::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Writes `FILE: LABEL: …` to standard error, with the label in red.
@@ -132,5 +134,5 @@ pub(crate) fn warn(file: &str, what: &dyn fmt::Display) {
 }
 
 fn complain_styled(style: Style, file: &str, label: &str, what: &dyn fmt::Display) {
-    complain(format_args!("{file}: {style}{label}{style:#}: {what}"));
+    complain(format_args!("{file}: {style}{label}{style:#}: {}", shown::message(what)));
 }

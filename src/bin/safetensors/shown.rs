@@ -1,5 +1,6 @@
 //! Text that strangers wrote, as a terminal can bear it and a person can read it.
 
+use std::fmt;
 use std::path::Path;
 
 use safetensors_core::Text;
@@ -44,6 +45,21 @@ fn show(quoted: &str, limit: usize) -> String {
         0 => shown,
         1 => format!("{shown}… (1 character more)"),
         _ => format!("{shown}… ({more} characters more)"),
+    }
+}
+
+/// `message` without the middle of a name that is very long: its end says what is wrong.
+pub(crate) fn message(message: &dyn fmt::Display) -> String {
+    const START: usize = 300;
+    const END: usize = 200;
+    let message = message.to_string();
+    let start = message.char_indices().nth(START).map(|(at, _)| at);
+    let end = message.char_indices().rev().nth(END).map(|(at, _)| at);
+    match start.zip(end) {
+        Some((start, end)) if start < end => {
+            format!("{} … {}", &message[..start], &message[end..])
+        }
+        _ => message,
     }
 }
 

@@ -13,10 +13,14 @@ use crate::{input, json as stream};
 
 /// Checks files by every rule of the format.
 ///
-/// Of a file only the header is read, and its length compared with that of the data; of a pipe
-/// everything is read to count it. Valid files are listed on standard output, one a line; what is
-/// wrong, and warnings of what the format's description does not admit though readers accept it,
-/// on standard error. All files are checked; the exit code is that of the worst.
+/// Of a file only the header is read; a pipe is read to its end, to count the data. All files are
+/// checked, and the exit code is that of the worst.
+///
+/// Valid files are listed on standard output, one a line. On standard error stands what is wrong
+/// with the others, and the first ten warnings of each file: of what the format's description does
+/// not admit though readers accept it. That is white space before the header's object or, if it is
+/// not spaces, behind it; null as __metadata__; unknown fields; needless escapes in words of the
+/// format; numbers over 2^48-1.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -28,6 +32,9 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// Further warnings of a file are only counted.
+const WARNINGS: usize = 10;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use anstyle::Style;
 use safetensors_core::{Dtype, Index};
 
 use crate::numbers::{Grouped, Share, Size};
@@ -38,38 +39,37 @@ pub(super) fn write(index: &Index<'_, '_>, out: &mut Output) -> io::Result<()> {
     let mut by_dtype: Vec<_> = by_dtype.into_iter().collect();
     by_dtype.sort_by_key(|(_, tally)| Reverse(tally.bytes));
 
+    let label_width = by_dtype.iter().map(|(dtype, _)| dtype.name().len()).max();
     let widths = [
+        label_width.unwrap_or(0).max("dtype".len()),
         "tensors".len().max(Grouped(total.tensors).to_string().len()),
         "parameters".len().max(Grouped(total.parameters).to_string().len()),
     ];
     let heading = out.palette.heading;
-    let [tensors, parameters] = widths;
+    let [label, tensors, parameters] = widths;
     writeln!(
         out,
-        "{heading}{:11}  {:>tensors$}  {:>parameters$}  {:>8}  {:>7}{heading:#}",
+        "{heading}{:label$}  {:>tensors$}  {:>parameters$}  {:>8}  {:>7}{heading:#}",
         "dtype", "tensors", "parameters", "bytes", "share"
     )?;
     for (dtype, tally) in by_dtype {
-        write_row(dtype.name(), tally, total.bytes, widths, out)?;
+        write_row((dtype.name(), out.palette.dtype), tally, total.bytes, widths, out)?;
     }
-    write_row("total", total, total.bytes, widths, out)?;
+    write_row(("total", Style::new()), total, total.bytes, widths, out)?;
     writeln!(out)
 }
 
 fn write_row(
-    label: &str,
+    (label, style): (&str, Style),
     tally: Tally,
     total: u64,
-    [tensors, parameters]: [usize; 2],
+    [label_width, tensors, parameters]: [usize; 3],
     out: &mut Output,
 ) -> io::Result<()> {
-    let (dtype, aside) = (out.palette.dtype, out.palette.aside);
-    writeln!(
-        out,
-        "{dtype}{label:11}{dtype:#}  {:>tensors$}  {:>parameters$}  {}  {aside}{:>7}{aside:#}",
-        Grouped(tally.tensors),
-        Grouped(tally.parameters),
-        Size(tally.bytes).aligned(),
-        Share { part: tally.bytes, total },
-    )
+    let aside = out.palette.aside;
+    let bytes = Size(tally.bytes).aligned();
+    let share = Share { part: tally.bytes, total };
+    write!(out, "{style}{label:label_width$}{style:#}  {:>tensors$}", Grouped(tally.tensors))?;
+    write!(out, "  {:>parameters$}  {bytes}", Grouped(tally.parameters))?;
+    writeln!(out, "  {aside}{share:>7}{aside:#}")
 }

@@ -7,10 +7,8 @@ use safetensors_core::host::{HeaderFile, Invalid, LoadError};
 use safetensors_core::{Deviation, Deviations, Text};
 use serde::{Serialize, Serializer};
 
+use super::WARNINGS;
 use crate::json;
-
-/// Further warnings of a file are only counted.
-const WARNINGS: usize = 100;
 
 #[derive(Serialize)]
 pub(super) struct Report<'a> {

@@ -5,12 +5,10 @@ use std::path::Path;
 
 use safetensors_core::host::{HeaderFile, LoadError};
 
+use super::WARNINGS;
 use crate::numbers::{Count, Grouped, Size};
 use crate::output::{Output, complain_bad, warn};
 use crate::shown;
-
-/// Further warnings of a file are only counted.
-const WARNINGS: usize = 10;
 
 pub(super) fn write(
     path: &Path,

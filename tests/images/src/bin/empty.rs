@@ -1,0 +1,12 @@
+//! Nothing: what the others are compared with.
+#![no_std]
+#![no_main]
+
+use panic_never as _;
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
