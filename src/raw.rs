@@ -290,6 +290,34 @@ pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
     (low.wrapping_add(high) >> 32, len as usize)
 }
 
+/// The value of the 4 hexadecimal digits at `at`.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+pub(crate) const fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let Some([a, b, c, d]) = chunk(bytes, at) else { return None };
+    // What is not a digit has a value over 15, which shows in the sum of all.
+    let (a, b, c, d) = (hex_digit(*a), hex_digit(*b), hex_digit(*c), hex_digit(*d));
+    if a | b | c | d > 0xf {
+        return None;
+    }
+    Some(a << 12 | b << 8 | c << 4 | d)
+}
+
+/// The value of a hexadecimal digit; more than 15 for anything else.
+#[inline(always)]
+const fn hex_digit(byte: u8) -> u32 {
+    let digit = byte.wrapping_sub(b'0');
+    // Letters of both cases differ by this bit.
+    let letter = (byte | 0x20).wrapping_sub(b'a');
+    if digit <= 9 {
+        digit as u32
+    } else if letter <= 5 {
+        letter as u32 + 10
+    } else {
+        0x10
+    }
+}
+
 /// 10 to the power of `exponent`, which is 8 at most.
 #[inline(always)]
 pub(crate) const fn power_of_ten(exponent: usize) -> u64 {

@@ -61,7 +61,7 @@ static WEIGHTS: [[u8; 4]; ROWS] = match W.data().as_chunks() {
 };
 
 const METADATA: Metadata<'_> = MODEL.metadata().unwrap();
-const VALUE: &str = METADATA.value("k").unwrap().as_str().unwrap();
+static VALUE: &str = METADATA.value("k").unwrap().as_str().unwrap();
 
 const _: () = {
     assert!(MODEL.len() == 2 && !MODEL.is_empty());

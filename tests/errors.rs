@@ -6,10 +6,7 @@ use std::collections::BTreeSet;
 
 use common::file;
 use safetensors_core::ErrorKind::{self, *};
-use safetensors_core::{
-    DisplayError, Entries, Error, Header, Index, Metadata, Options, SafeTensors, Scan, Shape, Slot,
-    TensorInfo, TensorView, Text,
-};
+use safetensors_core::{Header, SafeTensors, Slot};
 
 /// Parses with room for two tensors.
 fn error(bytes: &[u8]) -> (ErrorKind, u64, u64, String) {
@@ -350,27 +347,4 @@ fn display_without_input_and_debug() {
     assert_eq!(error.display(&bytes).name().unwrap(), "a");
     // Bytes that are not those of the error give no name, or another, but never a panic.
     assert_eq!(error.display(b"").to_string(), error.to_string());
-}
-
-#[test]
-fn errors_are_small_and_everything_crosses_threads() {
-    assert_eq!(size_of::<Error>(), 16);
-    assert_eq!(size_of::<Result<(), Error>>(), 16);
-    assert_eq!(size_of::<Slot>(), 40);
-    fn plain<T: Send + Sync + Unpin + Copy + std::fmt::Debug>() {}
-    plain::<Error>();
-    plain::<DisplayError<'_>>();
-    plain::<ErrorKind>();
-    plain::<Slot>();
-    plain::<Header<'_>>();
-    plain::<Entries<'_>>();
-    plain::<Scan>();
-    plain::<Index<'_, '_>>();
-    plain::<SafeTensors<'_, '_>>();
-    plain::<TensorInfo<'_>>();
-    plain::<TensorView<'_>>();
-    plain::<Shape<'_>>();
-    plain::<Text<'_>>();
-    plain::<Metadata<'_>>();
-    plain::<Options>();
 }

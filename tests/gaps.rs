@@ -35,6 +35,8 @@ fn gaps_pass_in_every_order_if_allowed() {
         let model = options.parse(&bytes, &mut slots).unwrap();
         let found: Vec<_> = model.iter_by_offset().map(|view| view.info().data_offsets()).collect();
         assert_eq!(found, RANGES);
+        let lengths: Vec<_> = model.iter_by_offset().map(|view| view.data().len()).collect();
+        assert_eq!(lengths, [4, 1, 8]);
         assert_eq!(options.index(&bytes, &mut [Slot::EMPTY; 3]).unwrap().data_len(), 40);
         assert!(options.scan(&bytes).is_ok());
 
@@ -56,10 +58,41 @@ fn overlaps_never_pass() {
 }
 
 #[test]
+fn tensors_without_data_lie_anywhere_but_inside_others() {
+    let options = Options::new().allow_gaps(true);
+    for order in orders() {
+        for (empty, fits) in [(0, true), (2, true), (4, true), (5, false), (8, true), (12, true)] {
+            let ranges = [(4, 8), (12, 16), (empty, empty)];
+            let bytes = with_ranges(&order.map(|i| ranges[i]), 16);
+            let mut slots = [Slot::EMPTY; 3];
+            match options.parse(&bytes, &mut slots) {
+                Ok(model) => assert!(fits && model.by_offset(2).unwrap().data().len() == 4),
+                Err(error) => assert!(!fits && error.kind() == ErrorKind::Overlap),
+            }
+        }
+    }
+}
+
+#[test]
+fn data_without_tensors() {
+    let bytes = file("{}", &[0; 3]);
+    assert!(Options::new().allow_gaps(true).parse(&bytes, &mut []).is_ok());
+    let error = SafeTensors::parse(&bytes, &mut []).unwrap_err();
+    assert_eq!((error.kind(), error.number()), (ErrorKind::TrailingBytes, 3));
+}
+
+#[test]
 fn the_data_must_reach_the_last_tensor() {
     let options = Options::new().allow_gaps(true);
     let bytes = with_ranges(&RANGES, 39);
     let error = options.parse(&bytes, &mut [Slot::EMPTY; 3]).unwrap_err();
     assert_eq!((error.kind(), error.number()), (ErrorKind::DataTruncated, 1));
     assert_eq!(options.scan(&bytes).unwrap_err(), error);
+
+    let mut slots = [Slot::EMPTY; 3];
+    let index = options.index(&bytes, &mut slots).unwrap();
+    let len = bytes.len() as u64;
+    assert_eq!(index.check_file_len(len).unwrap_err(), error);
+    assert!(index.check_file_len(len + 1).is_ok());
+    assert!(index.check_file_len(len + 100).is_ok());
 }

@@ -1,7 +1,13 @@
 //! Headers made by a grammar, well-formed ones and broken ones, compared with the reference crate.
+// The reference judges sizes in `usize`; ours are 64 bits wide everywhere.
+#![cfg(target_pointer_width = "64")]
 
 mod common;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use common::oracle::Difference;
 use common::{entry_points, file, oracle};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -83,14 +89,26 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// A tensor that is yet to be laid: name, dtype, shape, an unknown field.
-type Plan = (String, Dtype, Vec<u64>, Option<(String, String)>);
+/// How a description is spelled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Object,
+    /// As the reference takes it, too.
+    Array,
+    /// Its dtype as the reference takes it, too.
+    DtypeMap,
+}
+
+/// A tensor that is yet to be laid: name, dtype, shape, an unknown field, and how it is spelled.
+type Plan = (String, Dtype, Vec<u64>, Option<(String, String)>, Form);
 
 fn plan() -> impl Strategy<Value = Plan> {
     let dims = prop_oneof![4 => vec(0_u64..5, 0..4), 1 => Just(vec![8])];
     let unknown =
         prop_oneof![6 => Just(None), 1 => ("\"x\"|\"dtyp\"|\"\"", value()).prop_map(Some)];
-    (any_string(), select(Dtype::ALL.to_vec()), dims, unknown)
+    let form =
+        prop_oneof![40 => Just(Form::Object), 1 => Just(Form::Array), 1 => Just(Form::DtypeMap)];
+    (any_string(), select(Dtype::ALL.to_vec()), dims, unknown, form)
 }
 
 /// A well-formed header and its data, but for names that happen to be equal and sizes that do not
@@ -108,18 +126,27 @@ fn header() -> impl Strategy<Value = (String, usize)> {
         |(plans, metadata, spaces, order)| {
             let mut offset = 0;
             let mut entries: Vec<String> = Vec::new();
-            for (name, dtype, shape, unknown) in plans {
+            for (name, dtype, shape, unknown, form) in plans {
                 let elements: u64 = shape.iter().product();
                 let end = offset + elements * dtype.bitsize() as u64 / 8;
                 let shape = format!("{shape:?}").replace(", ", &format!(",{}", spaces[0]));
-                let mut fields = vec![
-                    format!("\"dtype\":{}\"{dtype}\"", spaces[1]),
-                    format!("\"shape\"{}:{shape}", spaces[2]),
-                    format!("\"data_offsets\":[{offset}{},{end}]", spaces[3]),
-                ];
-                fields.extend(unknown.map(|(key, value)| format!("{key}:{value}")));
-                let fields = rotated(fields, order);
-                entries.push(format!("{name}:{{{}{}}}", fields.join(","), spaces[4]));
+                let dtype = match form {
+                    Form::DtypeMap => format!("{{\"{dtype}\":null}}"),
+                    _ => format!("\"{dtype}\""),
+                };
+                let offsets = format!("[{offset}{},{end}]", spaces[3]);
+                entries.push(if form == Form::Array {
+                    format!("{name}:[{dtype},{shape},{offsets}]")
+                } else {
+                    let mut fields = vec![
+                        format!("\"dtype\":{}{dtype}", spaces[1]),
+                        format!("\"shape\"{}:{shape}", spaces[2]),
+                        format!("\"data_offsets\":{offsets}"),
+                    ];
+                    fields.extend(unknown.map(|(key, value)| format!("{key}:{value}")));
+                    let fields = rotated(fields, order);
+                    format!("{name}:{{{}{}}}", fields.join(","), spaces[4])
+                });
                 offset = end;
             }
             entries.extend(metadata.map(|value| format!("\"__metadata__\":{value}")));
@@ -133,7 +160,7 @@ fn header() -> impl Strategy<Value = (String, usize)> {
 
 fn rotated(mut items: Vec<String>, by: u64) -> Vec<String> {
     // Order as it came is the usual one.
-    if by % 3 == 0 && !items.is_empty() {
+    if by.is_multiple_of(3) && !items.is_empty() {
         let by = by as usize % items.len();
         items.rotate_left(by);
     }
@@ -206,44 +233,99 @@ fn apply(header: &mut Vec<u8>, change: &Change) {
     }
 }
 
-/// Compares what `strategy` makes; returns how many were accepted and how many refused.
-fn compare(cases: u32, strategy: impl Strategy<Value = Vec<u8>>) -> (u32, u32) {
-    let counts = std::cell::Cell::new((0, 0));
+/// How often which answer was right.
+#[derive(Debug, Default)]
+struct Counts {
+    accepted: u32,
+    refused: u32,
+    /// Of these, the answers in which we differ from the reference on purpose.
+    differences: BTreeMap<Difference, u32>,
+}
+
+/// Compares what `strategy` makes, always the same.
+fn compare(cases: u32, strategy: impl Strategy<Value = Vec<u8>>) -> Counts {
+    let counts = RefCell::new(Counts::default());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, rng)
         .run(&strategy, |bytes| {
-            let (expected, _) = oracle::expect(&bytes);
+            let (expected, difference) = oracle::expect(&bytes);
             let answer = entry_points::ask(&bytes);
             prop_assert_eq!(answer.as_ref().ok(), expected.as_ref(), "{:?}", answer);
-            let (accepted, refused) = counts.get();
-            counts.set(match expected {
-                Some(_) => (accepted + 1, refused),
-                None => (accepted, refused + 1),
-            });
+            let mut counts = counts.borrow_mut();
+            match expected {
+                Some(_) => counts.accepted += 1,
+                None => counts.refused += 1,
+            }
+            if let Some(difference) = difference {
+                *counts.differences.entry(difference).or_default() += 1;
+            }
             Ok(())
         })
         .unwrap();
-    println!("{:?}", counts.get());
-    counts.get()
+    let counts = counts.into_inner();
+    println!("{counts:?}");
+    counts
 }
 
 #[test]
 fn well_formed_headers() {
     let files = header().prop_map(|(header, data)| file(header, &vec![0; data]));
-    let (accepted, refused) = compare(30_000, files);
-    assert!(accepted > 10_000 && refused > 5_000);
+    let counts = compare(30_000, files);
+    assert!(counts.accepted > 10_000 && counts.refused > 5_000);
+    let differences: Vec<_> = counts.differences.into_iter().collect();
+    let [(Difference::V1, twice), (Difference::V2, forms), (Difference::V3, numbers)] =
+        differences[..]
+    else {
+        panic!("{differences:?}");
+    };
+    assert!(twice > 500 && forms > 1_000 && numbers > 300);
 }
 
 #[test]
 fn broken_headers() {
-    let files = (header(), vec(change(), 1..3)).prop_map(|((header, data), changes)| {
+    let more_data = prop_oneof![20 => Just(0_usize), 1 => 1_usize..3];
+    let strategy = (header(), vec(change(), 1..3), more_data);
+    let files = strategy.prop_map(|((header, data), changes, more_data)| {
         let mut header = header.into_bytes();
         for change in &changes {
             apply(&mut header, change);
         }
-        file(header, &vec![0; data])
+        file(header, &vec![0; data + more_data])
     });
-    let (accepted, refused) = compare(60_000, files);
-    assert!(accepted > 2_000 && refused > 30_000);
+    let counts = compare(60_000, files);
+    assert!(counts.accepted > 5_000 && counts.refused > 30_000);
+    assert!(counts.differences.len() == 3 && counts.differences.values().all(|n| *n > 100));
+}
+
+/// The oracle is right where it does not simply repeat what the reference says.
+#[test]
+fn the_oracle_knows_the_differences() {
+    use Difference::{V1, V2, V3};
+    let fields = r#""dtype":"U8","shape":[1],"data_offsets":[0,1]"#;
+    let empty = r#""dtype":"U8","shape":[0],"data_offsets":[0,0]"#;
+    let unknown = |value: &str| format!(r#"{{"a":{{"x":{value},{fields}}}}}"#);
+    let cases = [
+        (unknown("1e308"), true, None),
+        (format!(r#"{{"a":{{{empty}}},"\u0061":{{{fields}}}}}"#), false, Some(V1)),
+        (format!(r#"{{"__metadata__":{{"k":"","k":""}},"a":{{{fields}}}}}"#), false, Some(V1)),
+        // What is given twice elsewhere doesn't matter.
+        (unknown(r#"{"k":1,"k":1}"#), true, None),
+        (r#"{"a":["U8",[1],[0,1]]}"#.to_owned(), false, Some(V2)),
+        (r#"{"a":{"dtype":{"U8":null},"shape":[1],"data_offsets":[0,1]}}"#.into(), false, Some(V2)),
+        (unknown("-1E+999"), true, Some(V3)),
+        (unknown(r#"["1e999",1e999]"#), true, Some(V3)),
+        // The reference calls it too great before it sees what is wrong with it.
+        (unknown("1e999.5"), false, None),
+        (unknown("01e999"), false, None),
+        // Wrong by itself, and where an integer must stand.
+        (r#"{"a":{"dtype":"number out of range"}}"#.to_owned(), false, None),
+        (r#"{"a":{"dtype":"U8","shape":[1e999],"data_offsets":[0,1]}}"#.to_owned(), false, None),
+        // Two differences in one file.
+        (format!(r#"{{"a":{{{empty}}},"a":{{"x":1e999,{fields}}}}}"#), false, Some(V1)),
+    ];
+    for (header, accepted, difference) in cases {
+        let (listing, found) = oracle::expect(&file(&header, &[0]));
+        assert_eq!((listing.is_some(), found), (accepted, difference), "{header}");
+    }
 }

@@ -147,7 +147,11 @@ impl<'data> Cursor<'data> {
                 }
                 b'\\' => {
                     escaped = true;
-                    tri!(self.escape());
+                    if FAST && is_short_escape(raw::byte(self.bytes, self.at.wrapping_add(1))) {
+                        self.advance(2);
+                    } else {
+                        tri!(self.escape());
+                    }
                 }
                 0..=0x1f => return self.fail(ErrorKind::ControlCharacter),
                 _ => self.advance(1),
@@ -160,7 +164,7 @@ impl<'data> Cursor<'data> {
         let start = *self;
         self.advance(1);
         match self.peek() {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
+            byte if is_short_escape(byte) => {
                 self.advance(1);
                 Ok(())
             }
@@ -184,17 +188,15 @@ impl<'data> Cursor<'data> {
     }
 
     const fn hex4(&mut self) -> Result<u32, ErrorKind> {
-        let mut unit = 0;
-        let mut left: u8 = 4;
-        while left > 0 {
-            let Some(digit) = raw::ascii(self.peek()).to_digit(16) else {
-                return self.fail(ErrorKind::InvalidEscape);
-            };
-            unit = unit << 4 | digit;
-            self.advance(1);
-            left = left.wrapping_sub(1);
+        if let Some(unit) = raw::hex4(self.bytes, self.at) {
+            self.advance(4);
+            return Ok(unit);
         }
-        Ok(unit)
+        // One of them is not a digit: which?
+        while raw::ascii(self.peek()).is_ascii_hexdigit() {
+            self.advance(1);
+        }
+        self.fail(ErrorKind::InvalidEscape)
     }
 
     /// Takes `literal` if it stands here.
@@ -355,6 +357,12 @@ impl<'data> Cursor<'data> {
         tri!(self.expect(b':', ErrorKind::ExpectedColon));
         Ok(true)
     }
+}
+
+/// Whether a backslash and this character are an escape sequence.
+#[inline(always)]
+const fn is_short_escape(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
 
 /// The arrays and objects that are open, the innermost in the lowest bit.

@@ -20,7 +20,7 @@ use crate::{Error, Header, Index, PREFIX_LEN, Slot};
 /// use safetensors_core::host::HeaderFile;
 ///
 /// # let mut file = tempfile::NamedTempFile::new()?;
-/// # file.write_all(b"\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}   12345678")?;
+/// # file.write_all(b"\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}  12345678")?;
 /// # let path = file.path();
 /// let file = HeaderFile::open(path)?;
 /// let w = file.index().tensor("w").unwrap();

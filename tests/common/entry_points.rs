@@ -1,262 +1,198 @@
 //! Asks every entry point of the core about the same bytes and demands one answer.
 
-use safetensors_core::{
-    Entry, Error, ErrorKind, Header, Index, Metadata, Options, SafeTensors, Scan, Slot, TensorInfo,
-};
+use safetensors_core::{Error, Header, Index, Options, PREFIX_LEN, SafeTensors, Scan, Slot};
 
+use super::walked::{Expected, Walked, pairs, row};
 use super::{Listing, Row};
 
-/// The verdict of every entry point, which all agree on.
+/// The verdict of every entry point. What the others may say follows from the entries of the
+/// header, taken one by one; see [`Walked`].
 pub(crate) fn ask(bytes: &[u8]) -> Result<Listing, Error> {
-    let verdict = parse(bytes);
-    lazily(bytes, &verdict);
-    indexed(bytes, &verdict);
+    let verdict = match Header::read(bytes) {
+        Ok(header) => {
+            let walked = Walked::of(header);
+            lazily(bytes, header, &walked);
+            indexed(bytes, header, &walked);
+            parsed(bytes, header, &walked)
+        }
+        Err(error) => Err(unread(bytes, error)),
+    };
     if let Err(error) = &verdict {
         assert!(error.offset() <= bytes.len() as u64, "{error}");
-        assert!(!error.display(bytes).to_string().is_empty());
+        let display = error.display(bytes);
+        let shown = display.to_string();
+        assert!(shown.ends_with(&error.to_string()));
+        assert_eq!(display.name().is_some(), shown != error.to_string());
     }
     verdict
 }
 
-/// [`SafeTensors::parse`] with too few, just enough and too many slots, and everything that the
-/// result can be asked.
-fn parse(bytes: &[u8]) -> Result<Listing, Error> {
-    let needed = match SafeTensors::parse(bytes, &mut []) {
-        Ok(model) => {
-            assert!(model.is_empty());
-            0
+/// Bytes that have no header: the same error from everyone, whatever the slots.
+fn unread(bytes: &[u8], error: Error) -> Error {
+    let mut slots = [Slot::EMPTY; 2];
+    assert_eq!(SafeTensors::scan(bytes).unwrap_err(), error);
+    assert_eq!(SafeTensors::parse(bytes, &mut []).unwrap_err(), error);
+    assert_eq!(SafeTensors::parse(bytes, &mut slots).unwrap_err(), error);
+    assert_eq!(Index::build(bytes, &mut slots).unwrap_err(), error);
+    if let Some(prefix) = bytes.first_chunk::<PREFIX_LEN>() {
+        match Header::len_from_prefix(*prefix) {
+            Err(other) => assert_eq!(other, error),
+            Ok(len) if len > bytes.len() => {}
+            Ok(len) => assert!(std::str::from_utf8(&bytes[..len][PREFIX_LEN..]).is_err()),
         }
-        Err(error) if error.kind() == ErrorKind::TooFewSlots => error.number() as usize,
-        Err(error) => {
-            // Found before slots are counted; with slots only a key given twice is met earlier.
-            let with_slots = SafeTensors::parse(bytes, &mut [Slot::EMPTY; 64]).unwrap_err();
-            assert!(with_slots == error || with_slots.kind() == ErrorKind::DuplicateKey);
-            return Err(with_slots);
-        }
-    };
-    if let Some(fewer) = needed.checked_sub(1) {
-        let error = SafeTensors::parse(bytes, &mut vec![Slot::EMPTY; fewer]).unwrap_err();
-        // Keys of the metadata for which the slots suffice are compared before all are counted.
-        assert!(
-            (error.kind(), error.number()) == (ErrorKind::TooFewSlots, needed as u64)
-                || error.kind() == ErrorKind::DuplicateKey
-        );
     }
-    let mut more = vec![Slot::EMPTY; needed + 3];
-    let more_result = SafeTensors::parse(bytes, &mut more).map(|model| model.len());
-    // Slots that were used before.
-    let mut slots = more.clone();
-    slots.truncate(needed);
-    let model = match SafeTensors::parse(bytes, &mut slots) {
-        Ok(model) => model,
-        Err(error) => {
-            assert_eq!(more_result.unwrap_err(), error);
-            return Err(error);
-        }
-    };
-    assert_eq!(more_result.unwrap(), model.len());
-    let listing = list(bytes, &model);
-    let again = SafeTensors::with_slots(bytes, model.index().slots());
-    assert_eq!(list(bytes, &again), listing);
-    for all in [slots, more] {
-        assert_eq!(list(bytes, &SafeTensors::with_slots(bytes, &all)), listing);
-    }
-    Ok(listing)
+    error
 }
 
-/// The listing, asked for in every way.
-fn list(bytes: &[u8], model: &SafeTensors<'_, '_>) -> Listing {
-    let index = model.index();
-    let data_start = index.header().data_start();
-    let mut tensors: Vec<Row> = Vec::new();
-    for (view, name) in model.iter().zip(model.names()) {
-        let info = view.info();
-        assert_eq!(info.name(), name);
-        let (begin, end) = info.data_offsets();
-        let range = info.byte_range();
-        assert_eq!(range, data_start + begin..data_start + end);
-        assert_eq!(view.data(), &bytes[range.start as usize..range.end as usize]);
-        let name = name.to_string();
-        for found in [model.tensor(&name).unwrap().info(), index.tensor(&name).unwrap()] {
-            assert_eq!(row(&found), row(&info));
+/// The entry points that need no memory. They can't see what is given twice, nor judge tensors
+/// that are not in offset order.
+fn lazily(bytes: &[u8], header: Header<'_>, walked: &Walked) {
+    let start = header.data_start();
+    let prefix = *bytes.first_chunk().unwrap();
+    assert_eq!(Header::len_from_prefix(prefix).unwrap() as u64, start);
+    assert_eq!(header.json(), &bytes[PREFIX_LEN..start as usize]);
+
+    let expected = match walked.error {
+        Some(error) => Expected::Error(error),
+        None => Expected::Accept,
+    };
+    let scan = expected.check(bytes, header.scan());
+    if let Ok(scan) = scan {
+        check_scan(&scan, walked);
+    }
+    let expected = match expected {
+        Expected::Accept => walked.with_data(bytes.len() as u64 - start),
+        error => error,
+    };
+    let whole = expected.check(bytes, SafeTensors::scan(bytes));
+    if let Ok(whole) = whole {
+        assert_eq!(whole, scan.unwrap());
+    }
+    assert_eq!(Options::new().scan(bytes), whole);
+
+    // Each deviation is at another byte of the header.
+    let deviations: Vec<u64> = header.deviations().map(|deviation| deviation.offset()).collect();
+    assert!(deviations.is_sorted_by(|a, b| a < b));
+    assert!(deviations.iter().all(|offset| (PREFIX_LEN as u64..start).contains(offset)));
+
+    // In one go, without the new starts.
+    let entries: Vec<_> = header.entries().collect();
+    assert_eq!(entries.last().and_then(|entry| entry.err()), walked.error);
+    let metadata = header.metadata().map(|metadata| pairs(metadata).into_iter().collect());
+    assert_eq!(metadata, walked.listing().metadata);
+}
+
+fn check_scan(scan: &Scan, walked: &Walked) {
+    assert_eq!(scan.tensors(), walked.tensors.len());
+    assert_eq!(scan.metadata_keys(), walked.keys());
+    assert_eq!(scan.slots_needed(), walked.slots_needed());
+    assert_eq!(scan.data_len(), walked.data_len());
+    assert_eq!(scan.in_offset_order(), walked.in_offset_order());
+}
+
+/// [`Index::build`] on the header alone, then the length of the file.
+fn indexed(file: &[u8], header: Header<'_>, walked: &Walked) {
+    let (bytes, data) = file.split_at(header.data_start() as usize);
+    let needed = walked.slots_needed();
+    let mut slots = vec![Slot::EMPTY; needed];
+    let expected = walked.with_slots(needed, None);
+    if let Ok(index) = expected.check(bytes, Index::build(bytes, &mut slots)) {
+        check_index(index, walked);
+        let end = walked.with_data(data.len() as u64);
+        let _ = end.check(file, index.check_file_len(file.len() as u64));
+        check_index(Index::with_slots(bytes, index.slots()), walked);
+    }
+    let result = Options::new().index(bytes, &mut slots);
+    let _ = expected.check(bytes, result.map(|_| ()));
+}
+
+fn check_index(index: Index<'_, '_>, walked: &Walked) {
+    let tensors: Vec<Row> = index.iter().map(|info| row(&info)).collect();
+    assert_eq!(tensors, walked.tensors);
+    let names: Vec<String> = index.names().map(|name| name.to_string()).collect();
+    assert!(names.iter().eq(tensors.iter().map(|(name, ..)| name)));
+    assert_eq!((index.len(), index.is_empty()), (tensors.len(), tensors.is_empty()));
+    assert_eq!(index.data_len(), walked.data_len());
+    let metadata = index.metadata().map(|metadata| pairs(metadata).into_iter().collect());
+    assert_eq!(metadata, walked.listing().metadata);
+
+    for expected in &tensors {
+        let found = index.tensor(&expected.0).unwrap();
+        assert_eq!(row(&found), *expected);
+        // Neighbours of a name that exists.
+        for other in [format!("{}\0", expected.0), expected.0.chars().skip(1).collect()] {
+            assert_eq!(index.tensor(&other).is_some(), names.contains(&other));
         }
-        tensors.push(row(&info));
     }
-    for row in &tensors {
-        let other = format!("{}\0", row.0);
-        let exists = tensors.iter().any(|row| row.0 == other);
-        assert_eq!(model.tensor(&other).is_some(), exists);
-    }
-    assert_eq!(tensors.len(), model.len());
-    assert_eq!(index.iter().map(|info| row(&info)).collect::<Vec<_>>(), tensors);
     assert!(index.tensor("no such tensor").is_none());
+    assert!(index.tensor("__metadata__").is_none());
 
     let by_offset: Vec<Row> = index.iter_by_offset().map(|info| row(&info)).collect();
-    assert!(by_offset.is_sorted_by_key(|row| (row.3, row.4)));
-    let mut backwards: Vec<Row> =
-        model.iter_by_offset().rev().map(|view| row(&view.info())).collect();
+    assert!(by_offset.is_sorted_by_key(|(.., begin, end)| (*begin, *end)));
+    let mut backwards: Vec<Row> = index.iter_by_offset().rev().map(|info| row(&info)).collect();
     backwards.reverse();
     assert_eq!(backwards, by_offset);
+    assert_eq!(index.iter_by_offset().len(), by_offset.len());
     for (i, expected) in by_offset.iter().enumerate() {
         assert_eq!(row(&index.by_offset(i).unwrap()), *expected);
-        assert_eq!(row(&model.by_offset(i).unwrap().info()), *expected);
     }
     assert!(index.by_offset(by_offset.len()).is_none());
-    assert_eq!(index.data_len(), by_offset.last().map_or(0, |row| row.4));
-
-    tensors.sort();
     let mut sorted = by_offset;
     sorted.sort();
-    assert_eq!(sorted, tensors);
-    Listing { tensors, metadata: metadata(model.metadata()) }
+    assert_eq!(sorted, walked.listing().tensors);
 }
 
-fn metadata(metadata: Option<Metadata<'_>>) -> Option<std::collections::BTreeMap<String, String>> {
-    let metadata = metadata?;
-    let pairs: Vec<_> = metadata.iter().collect();
-    assert_eq!(pairs.len(), metadata.len());
-    assert_eq!(pairs.is_empty(), metadata.is_empty());
-    for (key, value) in &pairs {
-        assert_eq!(metadata.value(&key.to_string()).unwrap(), *value);
+/// [`SafeTensors::parse`] with no slots, one too few, just enough and too many.
+fn parsed(bytes: &[u8], header: Header<'_>, walked: &Walked) -> Result<Listing, Error> {
+    let needed = walked.slots_needed();
+    let data_len = bytes.len() as u64 - header.data_start();
+    let mut slots = vec![Slot::EMPTY; needed + 3];
+    // In this order, so that all but the first find slots that were used before.
+    for count in [needed + 3, needed.saturating_sub(1), 0] {
+        let result = SafeTensors::parse(bytes, &mut slots[..count]);
+        let expected = walked.with_slots(count, Some(data_len));
+        if let Ok(model) = expected.check(bytes, result) {
+            assert_eq!(model.len(), walked.tensors.len());
+            // All slots, of which fewer are in use.
+            check_model(bytes, SafeTensors::with_slots(bytes, &slots[..count]), walked);
+        }
     }
-    Some(pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
+    let expected = walked.with_slots(needed, Some(data_len));
+    let result = Options::new().parse(bytes, &mut slots[..needed]);
+    let _ = expected.check(bytes, result.map(|_| ()));
+    let model = expected.check(bytes, SafeTensors::parse(bytes, &mut slots[..needed]))?;
+    check_model(bytes, model, walked);
+    check_model(bytes, SafeTensors::with_slots(bytes, model.index().slots()), walked);
+    Ok(walked.listing())
 }
 
-fn row(info: &TensorInfo<'_>) -> Row {
-    let shape: Vec<u64> = info.shape().iter().collect();
-    assert_eq!(info.shape().rank(), shape.len());
-    assert_eq!(info.shape().element_count(), shape.iter().product::<u64>());
-    for (axis, dim) in shape.iter().enumerate().take(8) {
-        assert_eq!(info.shape().dim(axis), Some(*dim));
-    }
-    assert_eq!(info.shape().dim(shape.len()), None);
-    let (begin, end) = info.data_offsets();
-    assert_eq!(info.data_len(), end - begin);
-    (info.name().to_string(), info.dtype().name().to_owned(), shape, begin, end)
-}
+fn check_model(bytes: &[u8], model: SafeTensors<'_, '_>, walked: &Walked) {
+    let index = model.index();
+    check_index(index, walked);
+    assert_eq!((model.len(), model.is_empty()), (index.len(), index.is_empty()));
+    assert_eq!(model.metadata().is_some(), index.metadata().is_some());
+    let start = index.header().data_start();
+    assert!(std::ptr::eq(model.data(), &bytes[start as usize..]));
 
-/// The entries that need no memory. They can't see duplicates, nor judge a layout that is not in
-/// offset order; apart from that they must say what `parse` says.
-fn lazily(bytes: &[u8], verdict: &Result<Listing, Error>) {
-    let header = match Header::read(bytes) {
-        Ok(header) => header,
-        Err(error) => {
-            assert_eq!(verdict.as_ref().unwrap_err(), &error);
-            assert_eq!(SafeTensors::scan(bytes).unwrap_err(), error);
-            return;
-        }
-    };
-    let prefix = *bytes.first_chunk().unwrap();
-    assert_eq!(Header::len_from_prefix(prefix).unwrap() as u64, header.data_start());
-    let scan = header.scan();
-    entries(header, &scan, verdict);
-    let scan = match scan {
-        Ok(scan) => scan,
-        Err(error) => {
-            assert_eq!(SafeTensors::scan(bytes).unwrap_err(), error);
-            // A parse meets the same fault, unless it met a key of the metadata twice before.
-            let parsed = verdict.as_ref().unwrap_err();
-            assert!(*parsed == error || parsed.kind() == ErrorKind::DuplicateKey);
-            return;
-        }
-    };
-    let whole = SafeTensors::scan(bytes);
-    match verdict {
-        Ok(listing) => {
-            assert_eq!(whole.unwrap(), scan);
-            assert_eq!(scan.tensors(), listing.tensors.len());
-            let keys = listing.metadata.as_ref().map_or(0, |metadata| metadata.len());
-            assert_eq!(scan.metadata_keys(), keys);
-            assert_eq!(scan.slots_needed(), keys.max(scan.tensors()));
-            assert_eq!(header.data_start() + scan.data_len(), bytes.len() as u64);
-        }
-        Err(error) => match error.kind() {
-            ErrorKind::DuplicateKey | ErrorKind::DuplicateName => {}
-            ErrorKind::Gap | ErrorKind::Overlap => assert!(!scan.in_offset_order()),
-            _ => assert_eq!(whole.unwrap_err(), *error),
-        },
+    let views: Vec<_> = model.iter().collect();
+    assert_eq!(views.len(), walked.tensors.len());
+    for ((view, name), expected) in views.iter().zip(model.names()).zip(&walked.tensors) {
+        let info = view.info();
+        assert_eq!(row(&info), *expected);
+        assert_eq!((view.name(), view.dtype()), (name, info.dtype()));
+        assert_eq!(view.shape(), expected.2[..]);
+        let range = info.byte_range();
+        assert_eq!(range, start + expected.3..start + expected.4);
+        // The very bytes, not only equal ones.
+        let data = &bytes[range.start as usize..range.end as usize];
+        assert!(std::ptr::eq(view.data(), data));
+        assert!(std::ptr::eq(model.tensor(&expected.0).unwrap().data(), data));
     }
-}
-
-/// [`Header::entries`], in one go and with a new start at every entry.
-fn entries(header: Header<'_>, scan: &Result<Scan, Error>, verdict: &Result<Listing, Error>) {
-    let mut entries = header.entries();
-    let mut found = Listing { tensors: Vec::new(), metadata: None };
-    let mut failed = None;
-    while let Some(entry) = entries.next() {
-        match entry {
-            Ok(Entry::Tensor(info)) => found.tensors.push(row(&info)),
-            Ok(Entry::Metadata(pairs)) => {
-                // Of keys given twice a look-up finds the first, which only a parse refuses.
-                found.metadata = match verdict {
-                    Ok(_) => metadata(pairs),
-                    Err(_) => None,
-                };
-            }
-            Err(error) => {
-                failed = Some(error);
-                assert!(entries.next().is_none());
-            }
-        }
-        if let Some(position) = entries.position() {
-            entries = header.entries_from(position);
-        }
+    assert!(model.tensor("no such tensor").is_none());
+    for (i, view) in model.iter_by_offset().enumerate() {
+        let info = index.by_offset(i).unwrap();
+        assert_eq!(row(&view.info()), row(&info));
+        assert!(std::ptr::eq(model.by_offset(i).unwrap().data(), view.data()));
     }
-    match scan {
-        Ok(scan) => {
-            assert_eq!(failed, None);
-            assert_eq!(found.tensors.len(), scan.tensors());
-            assert!(header.entries().all(|entry| entry.is_ok()));
-        }
-        Err(error) => assert_eq!(failed, Some(*error)),
-    }
-    if let Ok(listing) = verdict {
-        found.tensors.sort();
-        assert_eq!(found, *listing);
-        assert_eq!(metadata(header.metadata()), listing.metadata);
-    }
-}
-
-/// [`Index::build`] on the header alone: all but the length of the data.
-fn indexed(bytes: &[u8], verdict: &Result<Listing, Error>) {
-    let Ok(header) = Header::read(bytes) else { return };
-    let start = header.data_start() as usize;
-    let mut slots = vec![Slot::EMPTY; header.scan().map_or(64, |scan| scan.slots_needed())];
-    let mut same = slots.clone();
-    let options = Options::new().index(&bytes[..start], &mut same).map(|index| index.len());
-    match Index::build(&bytes[..start], &mut slots) {
-        Ok(index) => {
-            assert_eq!(options.unwrap(), index.len());
-            let data_len = (bytes.len() - start) as u64;
-            let again = Index::with_slots(&bytes[..start], index.slots());
-            for index in [index, again] {
-                let mut tensors: Vec<Row> = index.iter().map(|info| row(&info)).collect();
-                tensors.sort();
-                match verdict {
-                    Ok(listing) => {
-                        let metadata = metadata(index.metadata());
-                        assert_eq!(Listing { tensors, metadata }, *listing);
-                        assert_eq!(index.data_len(), data_len);
-                    }
-                    Err(error) => {
-                        let missing = index.data_len().checked_sub(data_len).filter(|n| *n > 0);
-                        match missing {
-                            Some(missing) => {
-                                assert_eq!(error.kind(), ErrorKind::DataTruncated);
-                                assert_eq!(error.number(), missing);
-                            }
-                            None => {
-                                assert_eq!(error.kind(), ErrorKind::TrailingBytes);
-                                assert_eq!(error.number(), data_len - index.data_len());
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        Err(error) => {
-            assert_eq!(options.unwrap_err(), error);
-            assert_eq!(verdict.as_ref().unwrap_err(), &error);
-        }
-    }
+    assert!(model.by_offset(views.len()).is_none());
 }

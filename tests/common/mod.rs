@@ -5,6 +5,7 @@
 pub(crate) mod corpus;
 pub(crate) mod entry_points;
 pub(crate) mod oracle;
+mod walked;
 
 use std::collections::BTreeMap;
 

@@ -35,14 +35,16 @@ pub(crate) fn expect(bytes: &[u8]) -> (Option<Listing>, Option<Difference>) {
             }
         }
         Err(message) if message.contains("number out of range") => {
-            let header = with_small_numbers(header.unwrap());
-            let start = bytes.len().min(8 + u64_at_start(bytes) as usize);
-            let mut other = (header.len() as u64).to_le_bytes().to_vec();
-            other.extend_from_slice(header.as_bytes());
-            other.extend_from_slice(&bytes[start..]);
-            match expect(&other) {
+            let header = header.unwrap();
+            let other = with_small_numbers(header);
+            if other == header {
+                // The words are those of an unknown dtype.
+                return (None, None);
+            }
+            let data = &bytes[8 + header.len()..];
+            match expect(&super::file(other, data)) {
                 (Some(listing), _) => (Some(listing), Some(Difference::V3)),
-                other => other,
+                refused => refused,
             }
         }
         Err(_) => (None, None),
@@ -77,8 +79,8 @@ fn header(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes.get(8..end)?).ok()
 }
 
-/// Replaces every number outside strings that a float can't hold by `0.0`, which stays wrong where
-/// an integer is needed.
+/// Replaces every legal number outside strings that a float can't hold by `0.0`, which stays wrong
+/// where an integer is needed.
 fn with_small_numbers(header: &str) -> String {
     let mut out = String::new();
     let mut rest = header;
@@ -93,10 +95,28 @@ fn with_small_numbers(header: &str) -> String {
         let (token, behind) = rest.split_at(len);
         let out_of_range = serde_json::from_str::<f64>(token)
             .is_err_and(|error| error.to_string().contains("number out of range"));
-        out.push_str(if out_of_range { "0.0" } else { token });
+        out.push_str(if out_of_range && is_number(token) { "0.0" } else { token });
         rest = behind;
     }
     out
+}
+
+/// Whether JSON has such a number. A parser that gives up at `1e999` doesn't look at what follows.
+fn is_number(token: &str) -> bool {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (mantissa, exponent) = match token.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (token, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    is_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(is_digits)
+        && exponent.is_none_or(|text| is_digits(text.strip_prefix(['+', '-']).unwrap_or(text)))
 }
 
 /// The length of the string at the start of `text`, quotes included.

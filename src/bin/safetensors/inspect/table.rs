@@ -23,7 +23,7 @@ pub(super) fn write(index: &Index<'_, '_>, out: &mut Output) -> io::Result<()> {
     let (mut dtype_width, mut shape_width) = ("dtype".len(), "shape".len());
     for info in index.iter() {
         dtype_width = dtype_width.max(info.dtype().name().len());
-        shape_width = shape_width.max(shape(info.shape()).len());
+        shape_width = shape_width.max(shape(info.shape()).chars().count());
     }
     let heading = out.palette.heading;
     writeln!(

@@ -1,0 +1,61 @@
+//! What every public type can do: cross threads, be shown for debugging, be copied; and the sizes
+//! that are promised.
+
+use std::fmt::Debug;
+
+use safetensors_core::{
+    Chars, Deviation, DeviationKind, Deviations, Dims, DisplayError, Dtype, Entries, Entry, Error,
+    ErrorKind, Header, Index, Infos, InfosByOffset, Metadata, Names, Options, Pairs, Position,
+    Quoted, SafeTensors, Scan, Shape, Slot, TensorInfo, TensorView, Tensors, TensorsByOffset, Text,
+};
+
+fn anywhere<T: Send + Sync + Unpin + Clone + Debug>() {}
+
+fn plain<T: Send + Sync + Unpin + Copy + Debug>() {}
+
+#[test]
+fn values_are_plain() {
+    plain::<Deviation<'_>>();
+    plain::<DeviationKind>();
+    plain::<DisplayError<'_>>();
+    plain::<Dtype>();
+    plain::<Entry<'_>>();
+    plain::<Error>();
+    plain::<ErrorKind>();
+    plain::<Header<'_>>();
+    plain::<Index<'_, '_>>();
+    plain::<Metadata<'_>>();
+    plain::<Options>();
+    plain::<Position>();
+    plain::<Quoted<'_>>();
+    plain::<SafeTensors<'_, '_>>();
+    plain::<Scan>();
+    plain::<Shape<'_>>();
+    plain::<Slot>();
+    plain::<TensorInfo<'_>>();
+    plain::<TensorView<'_>>();
+    plain::<Text<'_>>();
+}
+
+#[test]
+fn iterators_can_be_kept() {
+    anywhere::<Chars<'_>>();
+    anywhere::<Deviations<'_>>();
+    anywhere::<Dims<'_>>();
+    anywhere::<Entries<'_>>();
+    anywhere::<Infos<'_>>();
+    anywhere::<InfosByOffset<'_, '_>>();
+    anywhere::<Names<'_>>();
+    anywhere::<Pairs<'_>>();
+    anywhere::<Tensors<'_>>();
+    anywhere::<TensorsByOffset<'_, '_>>();
+}
+
+#[test]
+fn errors_and_slots_are_small() {
+    assert_eq!(size_of::<Error>(), 16);
+    assert_eq!(size_of::<Result<(), Error>>(), 16);
+    assert_eq!(size_of::<Slot>(), 40);
+    fn is_error<E: std::error::Error>() {}
+    is_error::<Error>();
+}
