@@ -24,10 +24,10 @@ pub fn times(input: &mut Input<'_>) -> [f64; ALL.len()] {
         }
         repeats
     });
-    let mut times = [[0.0; ROUNDS]; ALL.len()];
-    for round in 0..ROUNDS {
-        for (i, (work, _)) in ALL.iter().enumerate() {
-            times[i][round] = run(*work, input, repeats[i]).as_secs_f64() / f64::from(repeats[i]);
+    let mut times = ALL.map(|_| Vec::with_capacity(ROUNDS));
+    for _ in 0..ROUNDS {
+        for ((times, repeats), (work, _)) in times.iter_mut().zip(repeats).zip(ALL) {
+            times.push(run(work, input, repeats).as_secs_f64() / f64::from(repeats));
         }
     }
     times.map(|mut times| {

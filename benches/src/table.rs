@@ -37,7 +37,7 @@ const fn column(title: &'static str, ours: Job, theirs: Job, floor: Floor) -> Co
 
 const LEGEND: &str = "\
 MB/s of header: scan without slots, parse into slots, parse and look up every name.
-Ratios: how many times as long the other takes; how many times as many instructions.
+Ratios: how many times as long the other takes (how many times as many instructions).
 ref: the safetensors crate, its parse, or parse and look-up of every name.
 sonic: sonic-rs, lazily, entries only; sonic+: with fields and numbers.";
 
@@ -104,7 +104,7 @@ impl Table {
         for column in &COLUMNS {
             let (time, instructions) = line.ratios(column);
             cells.push(match instructions {
-                Some(instructions) => format!("{time:.1} {instructions:.1}"),
+                Some(instructions) => format!("{time:.1} ({instructions:.1})"),
                 None => format!("{time:.1}"),
             });
         }
@@ -141,7 +141,7 @@ impl Table {
                 (true, _) => format!(" {cell} |"),
                 (false, 0) => format!("{cell:26}"),
                 (false, 1..5) => format!("{cell:>8}"),
-                (false, _) => format!("{cell:>12}"),
+                (false, _) => format!("{cell:>14}"),
             };
         }
         println!("{line}");

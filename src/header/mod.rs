@@ -29,7 +29,7 @@ pub const PREFIX_LEN: usize = 8;
 ///
 /// It needs no memory and only the first bytes of the file, which makes it the entry for what is
 /// not at hand as a whole: [`Header::len_from_prefix`] says how many bytes to fetch,
-/// [`Header::read`] takes them, and each tensor gives its [byte range](TensorInfo::byte_range) in
+/// [`Header::read`] takes them, and each tensor gives its [byte range](crate::TensorInfo::byte_range) in
 /// the file, in 64 bits on every machine. [`Header::entries`] walks the entries,
 /// [`Header::scan`] all of them at once, and [`Index::build`](crate::Index::build) checks every
 /// rule.
