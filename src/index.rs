@@ -276,11 +276,21 @@ pub struct Names<'data> {
     infos: Infos<'data>,
 }
 
+impl<'data> Names<'data> {
+    /// [`Iterator::next`] that can be used in a `const`.
+    pub const fn next_name(&mut self) -> Option<Text<'data>> {
+        match self.infos.next_info() {
+            Some(info) => Some(info.name()),
+            None => None,
+        }
+    }
+}
+
 impl<'data> Iterator for Names<'data> {
     type Item = Text<'data>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.infos.next().map(|info| info.name())
+        self.next_name()
     }
 }
 

@@ -69,7 +69,8 @@ impl Tiling {
     #[inline(always)]
     pub(crate) const fn lay(&mut self, begin: u64, end: u64) -> Result<(), (ErrorKind, u64)> {
         if begin < self.end {
-            return Err((ErrorKind::Overlap, self.end.wrapping_sub(begin)));
+            let shared_end = if end < self.end { end } else { self.end };
+            return Err((ErrorKind::Overlap, shared_end.wrapping_sub(begin)));
         }
         if begin > self.end && !self.gaps_allowed {
             return Err((ErrorKind::Gap, begin.wrapping_sub(self.end)));

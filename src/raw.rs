@@ -206,12 +206,18 @@ impl Hasher {
     }
 
     /// Multiplies two words that depend on the text to twice their length and folds the halves,
-    /// so that every bit of the text has its effect on every bit of the hash.
+    /// so that every bit of the text has its effect on every bit of the hash. The words themselves
+    /// are folded in too, for one that was chosen to be zero hides the other in the product.
     #[inline(always)]
     pub(crate) const fn add(self, first: usize, second: usize) -> Self {
         let (a, b) = (self.0 ^ first ^ Self::FACTORS[0], second ^ Self::FACTORS[1]);
         let product = (a as DoubleWord).wrapping_mul(b as DoubleWord);
-        Self((product >> usize::BITS) as usize ^ product as usize)
+        Self(
+            (product >> usize::BITS) as usize
+                ^ product as usize
+                ^ a
+                ^ b.rotate_left(usize::BITS / 2),
+        )
     }
 
     /// Ends the text of `len` bytes: the words hold its last `len % (2 * WORD)`, zeros behind.

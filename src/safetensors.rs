@@ -34,6 +34,10 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// Time: n log n in the length of the header, and linear if the tensors come in offset order
     /// and no names were chosen to have one hash. The data is not read.
     ///
+    /// Of several faults one is told: the first in the header, except that metadata keys are
+    /// compared when they are met if the slots that are free suffice, and that the layout and the
+    /// names are looked at last.
+    ///
     /// # Errors
     /// Every [`ErrorKind`](crate::ErrorKind) but `BufferTooSmall`.
     pub const fn parse(bytes: &'data [u8], slots: &'slots mut [Slot]) -> Result<Self, Error> {
@@ -213,11 +217,21 @@ pub struct Tensors<'data> {
     infos: Infos<'data>,
 }
 
+impl<'data> Tensors<'data> {
+    /// [`Iterator::next`] that can be used in a `const`.
+    pub const fn next_tensor(&mut self) -> Option<TensorView<'data>> {
+        match self.infos.next_info() {
+            Some(info) => Some(view(self.data, info)),
+            None => None,
+        }
+    }
+}
+
 impl<'data> Iterator for Tensors<'data> {
     type Item = TensorView<'data>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.infos.next().map(|info| view(self.data, info))
+        self.next_tensor()
     }
 }
 

@@ -15,16 +15,16 @@ const FACTORS: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345];
 fn step(state: u64, first: u64, second: u64) -> u64 {
     let factors = (state ^ first ^ FACTORS[0], second ^ FACTORS[1]);
     let product = u128::from(factors.0).wrapping_mul(u128::from(factors.1));
-    (product >> 64) as u64 ^ product as u64
+    (product >> 64) as u64 ^ product as u64 ^ factors.0 ^ factors.1.rotate_left(32)
 }
 
-/// 24 letters and digits; whatever 8 bytes follow, the hash is the same. The last 8 of them are
-/// chosen so that the second step multiplies what follows by zero.
+/// 24 letters and digits; whatever 4 bytes follow twice, the hash is the same. The last 8 of them
+/// are chosen so that the second step multiplies what follows by one, and its halves cancel out.
 fn magnet() -> String {
     for n in 0_u64.. {
         let block = format!("{n:016}");
         let word = |at: usize| u64::from_le_bytes(block.as_bytes()[at..at + 8].try_into().unwrap());
-        let end = (step(0, word(0), word(8)) ^ FACTORS[0]).to_le_bytes();
+        let end = (step(0, word(0), word(8)) ^ FACTORS[0] ^ 1).to_le_bytes();
         if end.iter().all(u8::is_ascii_alphanumeric) {
             return block + std::str::from_utf8(&end).unwrap();
         }
@@ -35,7 +35,12 @@ fn magnet() -> String {
 /// As many names, in an order of their own.
 fn names(count: u64) -> Vec<String> {
     let magnet = magnet();
-    (0..count).map(|i| format!("{magnet}{:08}", i * 7919 % count)).collect()
+    (0..count)
+        .map(|i| {
+            let end = format!("{:04}", i * 7919 % count);
+            format!("{magnet}{end}{end}")
+        })
+        .collect()
 }
 
 fn with_names(names: &[String]) -> Vec<u8> {

@@ -14,8 +14,9 @@ pub(crate) const fn foreign_format(bytes: &[u8]) -> Option<ErrorKind> {
     match [a, b, c, d] {
         [b'v', b'e', b'r', b's'] => Some(ErrorKind::GitLfsPointer),
         [b'P', b'K', 3, 4] => Some(ErrorKind::ZipArchive),
-        [0x80, 2..=5, _, _] => Some(ErrorKind::Pickle),
-        [0x1f, 0x8b, _, _] => Some(ErrorKind::Gzip),
+        // Header sizes begin like this as well, but with a zero third.
+        [0x80, 2..=5, 1..=255, _] => Some(ErrorKind::Pickle),
+        [0x1f, 0x8b, 8, _] => Some(ErrorKind::Gzip),
         [b'G', b'G', b'U', b'F'] => Some(ErrorKind::Gguf),
         _ => match [a, b | LOWER, c | LOWER, d | LOWER] {
             [b'<', b'!', b'd', b'o'] | [b'<', b'h', b't', b'm'] => Some(ErrorKind::Html),

@@ -90,8 +90,12 @@ impl<'data> Header<'data> {
         };
         let header = raw::range(bytes, PREFIX_LEN, len);
         if let Some(at) = utf8::first_error(header) {
-            let at = PREFIX_LEN.wrapping_add(at);
-            return Err(Error::new(ErrorKind::InvalidUtf8, raw::wide(at), 0));
+            return Err(match foreign_format(bytes) {
+                Some(kind) => Error::new(kind, 0, 0),
+                None => {
+                    Error::new(ErrorKind::InvalidUtf8, raw::wide(PREFIX_LEN.wrapping_add(at)), 0)
+                }
+            });
         }
         Ok(Self { bytes, gaps_allowed: options.gaps_allowed() })
     }

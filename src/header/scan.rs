@@ -304,7 +304,14 @@ impl<'data> Cursor<'data> {
     }
 
     const fn literal<const N: usize>(&mut self, literal: &[u8; N]) -> Result<(), ErrorKind> {
-        if self.take(literal) { Ok(()) } else { Err(ErrorKind::ExpectedValue) }
+        if self.take(literal) {
+            return Ok(());
+        }
+        let rest = raw::range(self.bytes, self.at, self.bytes.len());
+        match literal.split_at_checked(rest.len()) {
+            Some((cut_off, _)) if raw::equal(cut_off, rest) => Err(ErrorKind::UnexpectedEnd),
+            _ => Err(ErrorKind::ExpectedValue),
+        }
     }
 
     /// Takes any value, checked, in constant memory: one bit for each array or object around it

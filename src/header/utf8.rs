@@ -45,6 +45,7 @@ const fn sequence(bytes: &[u8], at: usize) -> usize {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::first_error;
 
