@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let needed = Header::read(&head)?.scan()?.slots_needed();
     let mut slots = vec![Slot::EMPTY; needed];
-    let index = Index::build(&head, &mut slots).map_err(|error| error.display(&head).to_string())?;
+    let index =
+        Index::build(&head, &mut slots).map_err(|error| error.display(&head).to_string())?;
     match index.tensor(&name) {
         Some(info) => println!("{} {} bytes {:?}", info.dtype(), info.shape(), info.byte_range()),
         None => println!("no tensor {name:?} among {}", index.len()),

@@ -179,34 +179,16 @@ impl Field {
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
-    // Almost always a field is spelled plainly: then it is known without walking its letters.
-    let (field, len) = if raw::starts_with(cursor.bytes, cursor.at, b"dtype\"") {
-        (Field::Dtype, 6)
-    } else if raw::starts_with(cursor.bytes, cursor.at, b"shape\"") {
-        (Field::Shape, 6)
-    } else if raw::starts_with(cursor.bytes, cursor.at, b"data_offsets\"") {
-        (Field::Offsets, 13)
-    } else {
-        return rare_field(cursor);
-    };
-    cursor.advance(len);
-    tri!(cursor.expect(b':', ErrorKind::ExpectedColon));
-    Ok(field)
-}
-
-/// [`field`] for one that is unknown or spelled with escapes.
-const fn rare_field(cursor: &mut Cursor<'_>) -> Result<Field, ErrorKind> {
     let key = tri!(key(cursor));
-    if key.as_plain().is_none() {
-        if key.is("dtype") {
-            return Ok(Field::Dtype);
-        } else if key.is("shape") {
-            return Ok(Field::Shape);
-        } else if key.is("data_offsets") {
-            return Ok(Field::Offsets);
-        }
-    }
-    Ok(Field::Unknown)
+    Ok(if key.is("dtype") {
+        Field::Dtype
+    } else if key.is("shape") {
+        Field::Shape
+    } else if key.is("data_offsets") {
+        Field::Offsets
+    } else {
+        Field::Unknown
+    })
 }
 
 #[cfg_attr(target_pointer_width = "64", inline(always))]
@@ -216,8 +198,8 @@ const fn dtype_value(cursor: &mut Cursor<'_>) -> Result<Dtype, ErrorKind> {
     let start = cursor.at;
     let name = tri!(text(cursor));
     let dtype = match name.as_plain() {
-        Some(plain) => Dtype::from_bytes(plain),
-        None => dtype_escaped(name),
+        Some(plain) if FAST => Dtype::from_bytes(plain),
+        _ => dtype_named(name),
     };
     match dtype {
         Some(dtype) => Ok(dtype),
@@ -228,7 +210,8 @@ const fn dtype_value(cursor: &mut Cursor<'_>) -> Result<Dtype, ErrorKind> {
     }
 }
 
-const fn dtype_escaped(name: Text<'_>) -> Option<Dtype> {
+/// [`Dtype::from_bytes`] for a name that may have escapes, and without its table.
+const fn dtype_named(name: Text<'_>) -> Option<Dtype> {
     let mut rest = Dtype::ALL;
     while let Some((dtype, others)) = rest.split_first() {
         if name.is(dtype.name()) {

@@ -3,7 +3,7 @@
 use super::description::{RawTensor, description};
 use super::scan::{Cursor, tri};
 use super::text::Text;
-use crate::raw;
+use crate::raw::{self, FAST};
 use crate::{Error, ErrorKind, Slot};
 
 /// The key whose value is not a tensor.
@@ -126,10 +126,10 @@ pub(crate) const fn key<'data>(cursor: &mut Cursor<'data>) -> Result<Text<'data>
 #[inline(always)]
 const fn is_metadata(key: Text<'_>) -> bool {
     match key.as_plain() {
-        Some(plain) => {
+        Some(plain) if FAST => {
             plain.len() == METADATA_KEY.len() && raw::starts_with(plain, 0, b"__metadata__")
         }
-        None => key.is(METADATA_KEY),
+        _ => key.is(METADATA_KEY),
     }
 }
 

@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher as CoreHasher};
 use core::str::{self, Chars as StrChars};
 
 use super::scan;
-use crate::raw::{self, Hasher, WORD};
+use crate::raw::{self, FAST, Hasher, WORD};
 use crate::{Error, ErrorKind};
 
 /// A string of the header: the name of a tensor, a metadata key or a metadata value.
@@ -106,7 +106,10 @@ impl<'data> Text<'data> {
     /// Whether this is the text `other`; `==` that can be used in a `const`.
     #[must_use]
     pub const fn is(&self, other: &str) -> bool {
-        self.compare(&Text::new(other.as_bytes(), false)).is_eq()
+        match self.as_plain() {
+            Some(plain) if FAST => raw::equal(plain, other.as_bytes()),
+            _ => self.compare(&Text::new(other.as_bytes(), false)).is_eq(),
+        }
     }
 
     /// The text in quotes, with everything escaped that could mislead a terminal or a reader:
@@ -127,7 +130,7 @@ impl<'data> Text<'data> {
 
     /// Orders by the bytes of the unescaped text, as `str` does.
     pub(crate) const fn compare(&self, other: &Text<'_>) -> Ordering {
-        if !self.escaped && !other.escaped {
+        if FAST && !self.escaped && !other.escaped {
             if raw::equal(self.raw, other.raw) {
                 return Ordering::Equal;
             }
@@ -153,7 +156,7 @@ impl<'data> Text<'data> {
 
     /// The hash of the unescaped text.
     pub(crate) const fn hash(&self) -> u32 {
-        if !self.escaped {
+        if FAST && !self.escaped {
             return Hasher::hash(self.raw);
         }
         let mut bytes = self.bytes();

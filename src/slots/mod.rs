@@ -2,6 +2,7 @@
 //! by name that needs no memory of its own.
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod heap;
 mod names;
 mod order;
 

@@ -4,14 +4,17 @@
 //! sorted by bucket, stand in the field `Slot::item` of slot 0, slot 1 and so on; where a
 //! bucket begins among them stands in `Slot::bucket`. Within a bucket (about one name) they are
 //! sorted by hash and name, so a look-up is a binary search in it, and names that were chosen to
-//! have one hash cost a heapsort and a longer search, never quadratic time.
+//! have one hash cost a heapsort and a longer search, never quadratic time. On small machines there
+//! is one bucket.
 
 use core::cmp::Ordering;
 
 use super::at;
+use super::heap::{self, By};
+use crate::Slot;
 use crate::header::scan::tri;
 use crate::header::text::Text;
-use crate::{Slot, raw};
+use crate::raw::{self, FAST};
 
 /// The bucket of a hash among `buckets`: the hash as a fraction of 2³², times their number, so
 /// buckets ascend with the hash.
@@ -27,7 +30,35 @@ const fn bucket(hash: u32, buckets: usize) -> usize {
 
 /// Builds the index by name; an error says where two equal names stand.
 pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, u32)> {
-    // A counting sort by bucket: count, sum up, and put each item before what its bucket has.
+    let len = slots.len();
+    if FAST {
+        fill_buckets(slots);
+    } else {
+        let mut i = 0;
+        while i < len {
+            set_item(slots, i, raw::position(i));
+            i += 1;
+        }
+    }
+    let mut bucket = 0;
+    while bucket < len {
+        let (start, end) = bucket_range(slots, bucket);
+        if end - start > 1 {
+            heap::sort(bytes, slots, start, end, By::Name);
+            tri!(check_items(bytes, slots, start, end));
+        }
+        if !FAST {
+            break;
+        }
+        bucket += 1;
+    }
+    set_bucket(slots, 0, raw::position(len));
+    Ok(())
+}
+
+/// Puts the numbers of the slots into their buckets: a counting sort. It counts, sums up, and puts
+/// each item before what its bucket has already.
+const fn fill_buckets(slots: &mut [Slot]) {
     let len = slots.len();
     let mut i = 0;
     while i < len {
@@ -49,16 +80,6 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
         set_bucket(slots, bucket, place);
         set_item(slots, raw::index(place), raw::position(i));
     }
-    while i < len {
-        let (start, end) = bucket_range(slots, i);
-        if end - start > 1 {
-            sort_items(bytes, slots, start, end);
-            tri!(check_items(bytes, slots, start, end));
-        }
-        i += 1;
-    }
-    set_bucket(slots, 0, raw::position(len));
-    Ok(())
 }
 
 /// How many of `slots` are in use, of which the first is asked.
@@ -85,6 +106,9 @@ const fn set_item(slots: &mut [Slot], i: usize, item: u32) {
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
+    if !FAST {
+        return (0, slots.len());
+    }
     let len = slots.len();
     let start = if bucket == 0 { 0 } else { raw::index(at(slots, bucket).bucket) };
     let end = if bucket + 1 < len { raw::index(at(slots, bucket + 1).bucket) } else { len };
@@ -93,56 +117,20 @@ const fn bucket_range(slots: &[Slot], bucket: usize) -> (usize, usize) {
 
 /// The slot that item `i` stands for.
 #[inline(always)]
-const fn item(slots: &[Slot], i: usize) -> &Slot {
+pub(super) const fn item(slots: &[Slot], i: usize) -> &Slot {
     at(slots, raw::index(at(slots, i).item))
 }
 
 /// Orders two slots by hash, then by name.
-const fn compare(bytes: &[u8], a: &Slot, b: &Slot) -> Ordering {
+pub(super) const fn compare(bytes: &[u8], a: &Slot, b: &Slot) -> Ordering {
     if a.hash != b.hash {
         return raw::order(raw::wide32(a.hash), raw::wide32(b.hash));
     }
     a.name(bytes).compare(&b.name(bytes))
 }
 
-/// Sorts the items `start..end` by hash and name: a heapsort, which needs no memory and has no
-/// bad case.
-const fn sort_items(bytes: &[u8], slots: &mut [Slot], start: usize, end: usize) {
-    let mut len = end - start;
-    let mut root = len / 2;
-    while root > 0 {
-        root -= 1;
-        sift_down(bytes, slots, start, root, len);
-    }
-    while len > 1 {
-        len -= 1;
-        swap_items(slots, start, start + len);
-        sift_down(bytes, slots, start, 0, len);
-    }
-}
-
-/// Lets item `root` of the heap of `len` items at `start` sink to its place.
-const fn sift_down(bytes: &[u8], slots: &mut [Slot], start: usize, root: usize, len: usize) {
-    let mut root = root;
-    loop {
-        let mut child = 2 * root + 1;
-        if child >= len {
-            return;
-        }
-        if child + 1 < len
-            && compare(bytes, item(slots, start + child), item(slots, start + child + 1)).is_lt()
-        {
-            child += 1;
-        }
-        if !compare(bytes, item(slots, start + root), item(slots, start + child)).is_lt() {
-            return;
-        }
-        swap_items(slots, start + root, start + child);
-        root = child;
-    }
-}
-
-const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
+/// Exchanges items `a` and `b`.
+pub(super) const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
     let (item_a, item_b) = (at(slots, a).item, at(slots, b).item);
     set_item(slots, a, item_b);
     set_item(slots, b, item_a);

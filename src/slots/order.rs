@@ -1,18 +1,24 @@
 //! Slots put in offset order, in place.
 
+use super::heap::{self, By};
 use super::{at, put, swap};
 use crate::Slot;
 use crate::raw::FAST;
 
 /// Sorts by where the tensors begin; of those that begin at one place, the empty ones first.
 ///
-/// A radix exchange sort, from the highest bit down. The part at `start` that is still to be
-/// sorted is found from the bit in which it differs from the part before it, so there is no stack.
-/// It takes at most one pass for each bit of the greatest offset, whatever the order.
+/// Small machines use the heapsort that they have anyway. Elsewhere this is a radix exchange sort,
+/// from the highest bit down. The part at `start` that is still to be sorted is found from the bit
+/// in which it differs from the part before it, so there is no stack. It takes at most one pass
+/// for each bit of the greatest offset, whatever the order.
 #[inline(never)]
 pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
     if in_offset_order(slots) {
         return;
+    }
+    if !FAST {
+        let len = slots.len();
+        return heap::sort(&[], slots, 0, len, By::Offset);
     }
     let mut start = 0;
     let mut bits = u64::BITS;
@@ -28,7 +34,7 @@ pub(super) const fn sort_by_offset(slots: &mut [Slot]) {
         }
         if differing == 0 {
             empty_first(slots, start, end);
-        } else if FAST && end - start <= SMALL {
+        } else if end - start <= SMALL {
             insertion_sort(slots, start, end);
         } else {
             bits = u64::BITS - 1 - differing.leading_zeros();
@@ -62,7 +68,7 @@ const fn insertion_sort(slots: &mut [Slot], start: usize, end: usize) {
 }
 
 /// Whether `a` belongs before `b` in offset order.
-const fn is_before(a: &Slot, b: &Slot) -> bool {
+pub(super) const fn is_before(a: &Slot, b: &Slot) -> bool {
     a.begin < b.begin || (a.begin == b.begin && a.end < b.end)
 }
 
