@@ -147,6 +147,12 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
             _ => true,
         };
     }
+    if FAST && a.len() >= 4 {
+        return same::<4>(a, b, 0) && same::<4>(a, b, a.len() - 4);
+    }
+    if FAST && a.len() >= 2 {
+        return same::<2>(a, b, 0) && same::<2>(a, b, a.len() - 2);
+    }
     while i < a.len() && i < b.len() {
         if a[i] != b[i] {
             return false;
@@ -154,6 +160,15 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
         i += 1;
     }
     true
+}
+
+/// Whether the `N` bytes at `at` are the same in both.
+#[inline(always)]
+const fn same<const N: usize>(a: &[u8], b: &[u8], at: usize) -> bool {
+    match chunk(b, at) {
+        Some(chunk) => starts_with::<N>(a, at, chunk),
+        None => false,
+    }
 }
 
 /// Compares as `[u8]` does.

@@ -43,9 +43,11 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
     let mut bucket = 0;
     while bucket < len {
         let (start, end) = bucket_range(slots, bucket);
-        if end - start > 1 {
+        if end - start > SMALL || !FAST {
             heap::sort(bytes, slots, start, end, By::Name);
             tri!(check_items(bytes, slots, start, end));
+        } else {
+            tri!(insert_items(bytes, slots, start, end));
         }
         if !FAST {
             break;
@@ -53,6 +55,33 @@ pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, 
         bucket += 1;
     }
     set_bucket(slots, 0, raw::position(len));
+    Ok(())
+}
+
+/// Buckets up to this length are left to an insertion sort.
+const SMALL: usize = 8;
+
+/// Sorts the items `start..end` by hash and name; an error says where two equal names stand.
+const fn insert_items(
+    bytes: &[u8],
+    slots: &mut [Slot],
+    start: usize,
+    end: usize,
+) -> Result<(), (u32, u32)> {
+    let mut next = start + 1;
+    while next < end {
+        let mut i = next;
+        while i > start {
+            let (a, b) = (item(slots, i - 1), item(slots, i));
+            match compare(bytes, a, b) {
+                Ordering::Less => break,
+                Ordering::Equal => return Err((a.name, b.name)),
+                Ordering::Greater => swap_items(slots, i - 1, i),
+            }
+            i -= 1;
+        }
+        next += 1;
+    }
     Ok(())
 }
 
