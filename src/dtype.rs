@@ -43,9 +43,13 @@ macro_rules! dtypes {
             /// ```
             #[must_use]
             pub const fn bitsize(self) -> usize {
-                match self {
-                    $(Self::$name => $bits,)*
-                }
+                const BITS: &[u8] = &[$($bits,)*];
+                raw::small(raw::byte(BITS, raw::small(self.number())))
+            }
+
+            #[allow(clippy::as_conversions)]
+            const fn number(self) -> u8 {
+                self as u8
             }
         }
     };

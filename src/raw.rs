@@ -312,21 +312,24 @@ pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
 }
 
 /// The value of the 4 hexadecimal digits at `at`.
-#[cfg_attr(target_pointer_width = "64", inline(always))]
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+#[inline(always)]
 pub(crate) const fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
-    let Some([a, b, c, d]) = chunk(bytes, at) else { return None };
-    // What is not a digit has a value over 15, which shows in the sum of all.
-    let (a, b, c, d) = (hex_digit(*a), hex_digit(*b), hex_digit(*c), hex_digit(*d));
-    if a | b | c | d > 0xf {
-        return None;
+    let Some(digits) = chunk::<4>(bytes, at) else { return None };
+    let (mut unit, mut all) = (0, 0);
+    let mut i = 0;
+    while i < digits.len() {
+        let digit = hex_digit(digits[i]);
+        unit = unit << 4 | digit;
+        all |= digit;
+        i += 1;
     }
-    Some(a << 12 | b << 8 | c << 4 | d)
+    // What is not a digit has a value over 15, which shows in the bits of all.
+    if all > 0xf { None } else { Some(unit) }
 }
 
 /// The value of a hexadecimal digit; more than 15 for anything else.
 #[inline(always)]
-const fn hex_digit(byte: u8) -> u32 {
+pub(crate) const fn hex_digit(byte: u8) -> u32 {
     let digit = byte.wrapping_sub(b'0');
     // Letters of both cases differ by this bit.
     let letter = (byte | 0x20).wrapping_sub(b'a');
@@ -369,6 +372,12 @@ pub(crate) const fn small(n: u8) -> usize {
 #[inline(always)]
 pub(crate) const fn wide32(n: u32) -> u64 {
     n as u64
+}
+
+/// The code point of a character.
+#[inline(always)]
+pub(crate) const fn code(character: char) -> u32 {
+    character as u32
 }
 
 /// The character of an ASCII byte.

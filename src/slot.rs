@@ -2,10 +2,11 @@
 
 use core::fmt;
 
+use crate::Dtype;
 use crate::header::description::RawTensor;
 use crate::header::entry;
 use crate::header::text::Text;
-use crate::{Dtype, raw};
+use crate::raw::{self, FAST};
 
 /// Memory for one tensor, given by the caller of a parse and filled by it.
 ///
@@ -45,7 +46,8 @@ impl Slot {
         name_len: [0; 3],
     };
 
-    /// Stands for a name that has escapes or a length of 3 bytes or more: it is scanned again.
+    /// Stands for a name that is scanned again: it has escapes, its length does not fit, or the
+    /// machine is small.
     const LONG: [u8; 3] = [0xff; 3];
 
     /// Makes this the slot of a tensor.
@@ -63,21 +65,22 @@ impl Slot {
     pub(crate) const fn set_key(&mut self, at: usize, text: Text<'_>) {
         self.name = raw::position(at);
         self.name_len = match text.as_plain() {
-            Some(plain) => match raw::position(plain.len()).to_le_bytes() {
+            Some(plain) if FAST => match raw::position(plain.len()).to_le_bytes() {
                 [a, b, c, 0] => [a, b, c],
                 _ => Self::LONG,
             },
-            None => Self::LONG,
+            _ => Self::LONG,
         };
         self.hash = text.hash();
         self.bucket = 0;
     }
 
     /// The name, `bytes` being the header that the slot was made from.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn name<'data>(&self, bytes: &'data [u8]) -> Text<'data> {
         let start = raw::index(self.name);
-        if let Self::LONG = self.name_len {
+        if !FAST || matches!(self.name_len, Self::LONG) {
             return entry::text_at(bytes, start);
         }
         let [a, b, c] = self.name_len;

@@ -188,15 +188,22 @@ impl<'data> Cursor<'data> {
     }
 
     const fn hex4(&mut self) -> Result<u32, ErrorKind> {
-        if let Some(unit) = raw::hex4(self.bytes, self.at) {
+        if FAST && let Some(unit) = raw::hex4(self.bytes, self.at) {
             self.advance(4);
             return Ok(unit);
         }
-        // One of them is not a digit: which?
-        while raw::ascii(self.peek()).is_ascii_hexdigit() {
+        let mut unit = 0;
+        let mut left: u8 = 4;
+        while left > 0 {
+            let digit = raw::hex_digit(self.peek());
+            if digit > 0xf {
+                return self.fail(ErrorKind::InvalidEscape);
+            }
+            unit = unit << 4 | digit;
             self.advance(1);
+            left = left.wrapping_sub(1);
         }
-        self.fail(ErrorKind::InvalidEscape)
+        Ok(unit)
     }
 
     /// Takes `literal` if it stands here.
@@ -303,15 +310,20 @@ impl<'data> Cursor<'data> {
         Ok(())
     }
 
-    const fn literal<const N: usize>(&mut self, literal: &[u8; N]) -> Result<(), ErrorKind> {
-        if self.take(literal) {
-            return Ok(());
-        }
+    const fn literal(&mut self, literal: &[u8]) -> Result<(), ErrorKind> {
         let rest = raw::range(self.bytes, self.at, self.bytes.len());
-        match literal.split_at_checked(rest.len()) {
-            Some((cut_off, _)) if raw::equal(cut_off, rest) => Err(ErrorKind::UnexpectedEnd),
-            _ => Err(ErrorKind::ExpectedValue),
+        let (here, cut_off) = match rest.split_at_checked(literal.len()) {
+            Some((here, _)) => (here, false),
+            None => (rest, true),
+        };
+        if !raw::equal(here, raw::range(literal, 0, here.len())) {
+            return Err(ErrorKind::ExpectedValue);
         }
+        if cut_off {
+            return Err(ErrorKind::UnexpectedEnd);
+        }
+        self.advance(literal.len());
+        Ok(())
     }
 
     /// Takes any value, checked, in constant memory: one bit for each array or object around it

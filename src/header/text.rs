@@ -105,6 +105,8 @@ impl<'data> Text<'data> {
 
     /// Whether this is the text `other`; `==` that can be used in a `const`.
     #[must_use]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub const fn is(&self, other: &str) -> bool {
         match self.as_plain() {
             Some(plain) if FAST => raw::equal(plain, other.as_bytes()),
@@ -174,7 +176,7 @@ impl<'data> Text<'data> {
     }
 
     const fn bytes(&self) -> Bytes<'data> {
-        Bytes { rest: self.raw, escaped: self.escaped, decoded: [0; 4], left: 0 }
+        Bytes { rest: self.raw, escaped: self.escaped, code: 0, left: 0 }
     }
 }
 
@@ -183,38 +185,35 @@ struct Bytes<'data> {
     rest: &'data [u8],
     /// If not, a backslash is just that: the text is a caller's.
     escaped: bool,
-    /// The end of a character that was escaped; its last `left` bytes are still to come.
-    decoded: [u8; 4],
-    left: usize,
+    /// A character that was escaped, of whose UTF-8 the last `left` bytes are still to come.
+    code: u32,
+    left: u32,
 }
 
 impl Bytes<'_> {
     const fn next(&mut self) -> Option<u8> {
-        if self.left == 0 {
-            let Some((first, rest)) = self.rest.split_first() else {
-                return None;
-            };
-            if *first != b'\\' || !self.escaped {
-                self.rest = rest;
-                return Some(*first);
-            }
-            let (character, rest) = scan::unescape(self.rest);
-            self.rest = rest;
-            // Right-aligned, so that what is left is always the end of the array.
-            self.left = character.len_utf8();
-            let mut utf8 = [0; 4];
-            character.encode_utf8(&mut utf8);
-            let [a, b, c, d] = utf8;
-            self.decoded = match self.left {
-                1 => [0, 0, 0, a],
-                2 => [0, 0, a, b],
-                3 => [0, a, b, c],
-                _ => [a, b, c, d],
-            };
+        if self.left > 0 {
+            self.left = self.left.wrapping_sub(1);
+            let bits = raw::low_byte(raw::index(self.code >> self.left.wrapping_mul(6)));
+            return Some(0x80 | bits & 0x3f);
         }
-        let byte = raw::byte(&self.decoded, 4_usize.wrapping_sub(self.left));
-        self.left = self.left.wrapping_sub(1);
-        Some(byte)
+        let Some((first, rest)) = self.rest.split_first() else { return None };
+        if *first != b'\\' || !self.escaped {
+            self.rest = rest;
+            return Some(*first);
+        }
+        let (character, rest) = scan::unescape(self.rest);
+        self.rest = rest;
+        self.code = raw::code(character);
+        // The first byte says how many follow, and has the bits that these leave.
+        let (follow, mark) = match self.code {
+            0..=0x7f => (0, 0),
+            0x80..=0x7ff => (1, 0xc0),
+            0x800..=0xffff => (2, 0xe0),
+            _ => (3, 0xf0),
+        };
+        self.left = follow;
+        Some(mark | raw::low_byte(raw::index(self.code >> follow.wrapping_mul(6))))
     }
 
     /// The next bytes as a word with zeros behind them, and how many they are.

@@ -23,25 +23,29 @@ pub(crate) const fn first_error(bytes: &[u8]) -> Option<usize> {
 /// The length of the well-formed sequence at `at`; 0 if there is none.
 #[inline(always)]
 const fn sequence(bytes: &[u8], at: usize) -> usize {
-    let second = raw::byte(bytes, at.wrapping_add(1));
-    let (len, second_is_right) = match raw::byte(bytes, at) {
-        0..=0x7f => return if at < bytes.len() { 1 } else { 0 },
-        0xc2..=0xdf => (2, matches!(second, 0x80..=0xbf)),
-        0xe0 => (3, matches!(second, 0xa0..=0xbf)),
-        0xed => (3, matches!(second, 0x80..=0x9f)),
-        0xe1..=0xef => (3, matches!(second, 0x80..=0xbf)),
-        0xf0 => (4, matches!(second, 0x90..=0xbf)),
-        0xf1..=0xf3 => (4, matches!(second, 0x80..=0xbf)),
-        0xf4 => (4, matches!(second, 0x80..=0x8f)),
+    let lead = raw::byte(bytes, at);
+    let (len, least) = match lead.leading_ones() {
+        0 => return if at < bytes.len() { 1 } else { 0 },
+        2 => (2, 0x80),
+        3 => (3, 0x800),
+        4 => (4, 0x1_0000),
         _ => return 0,
     };
-    let mut continued = second_is_right;
-    let mut i = 2;
+    let mut code = raw::small(lead) & (0x7f >> len);
+    let mut i = 1;
     while i < len {
-        continued &= raw::byte(bytes, at.wrapping_add(i)) & 0xc0 == 0x80;
+        let byte = raw::byte(bytes, at.wrapping_add(i));
+        if byte & 0xc0 != 0x80 {
+            return 0;
+        }
+        code = code << 6 | raw::small(byte & 0x3f);
         i = i.wrapping_add(1);
     }
-    if continued { len } else { 0 }
+    // Not in the shortest form, half of a surrogate pair, or beyond Unicode.
+    if code < least || char::from_u32(raw::position(code)).is_none() {
+        return 0;
+    }
+    len
 }
 
 #[cfg(test)]

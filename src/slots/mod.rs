@@ -29,8 +29,8 @@ pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Walk,
         tri!(check_keys(bytes, walk.metadata, slots));
         tri!(self::walk(bytes, slots));
     }
-    // Should no tensor follow, the first slot says so.
-    put(slots, 0, if walk.tensors == 0 { Slot::EMPTY } else { *at(slots, 0) });
+    // Should there be no tensor, the first slot says so.
+    names::set_bucket(slots, 0, 0);
     let Some((slots, _)) = slots.split_at_mut_checked(walk.tensors) else {
         return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
     };
@@ -152,6 +152,7 @@ const fn put(slots: &mut [Slot], i: usize, slot: Slot) {
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 const fn swap(slots: &mut [Slot], a: usize, b: usize) {
+    // Not `slice::swap`, with which all of memmove is linked.
     let (slot_a, slot_b) = (*at(slots, a), *at(slots, b));
     put(slots, a, slot_b);
     put(slots, b, slot_a);

@@ -118,7 +118,7 @@ pub(crate) const fn used(slots: &[Slot]) -> usize {
 }
 
 #[inline(always)]
-const fn set_bucket(slots: &mut [Slot], i: usize, start: u32) {
+pub(super) const fn set_bucket(slots: &mut [Slot], i: usize, start: u32) {
     if i < slots.len() {
         slots[i].bucket = start;
     }
