@@ -18,14 +18,17 @@ pub(super) enum By {
 pub(super) const fn sort(bytes: &[u8], slots: &mut [Slot], start: usize, end: usize, by: By) {
     let mut len = end - start;
     let mut root = len / 2;
-    while root > 0 {
-        root -= 1;
+    loop {
+        if root > 0 {
+            // Not all is a heap yet; what is below `root` is.
+            root -= 1;
+        } else if len > 1 {
+            len -= 1;
+            exchange(slots, start, start + len, by);
+        } else {
+            return;
+        }
         sift_down(bytes, slots, start, root, len, by);
-    }
-    while len > 1 {
-        len -= 1;
-        exchange(slots, start, start + len, by);
-        sift_down(bytes, slots, start, 0, len, by);
     }
 }
 

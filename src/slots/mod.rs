@@ -20,15 +20,19 @@ use crate::{Error, ErrorKind, Slot};
 /// by name.
 pub(crate) const fn fill(header: Header<'_>, slots: &mut [Slot]) -> Result<Walk, Error> {
     let bytes = header.bytes();
-    let walk = tri!(walk(bytes, slots));
-    if walk.needed() > slots.len() {
-        return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
-    }
-    if walk.keys_unchecked {
+    let mut keys_checked = false;
+    let walk = loop {
+        let walk = tri!(walk(bytes, slots));
+        if walk.needed() > slots.len() {
+            return Err(Error::new(ErrorKind::TooFewSlots, 0, raw::wide(walk.needed())));
+        }
+        if keys_checked || !walk.keys_unchecked {
+            break walk;
+        }
         // The metadata came when most slots were taken: give it all of them, then walk again.
         tri!(check_keys(bytes, walk.metadata, slots));
-        tri!(self::walk(bytes, slots));
-    }
+        keys_checked = true;
+    };
     // Should there be no tensor, the first slot says so.
     names::set_bucket(slots, 0, 0);
     let Some((slots, _)) = slots.split_at_mut_checked(walk.tensors) else {
