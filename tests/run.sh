@@ -1,177 +1,271 @@
 #!/usr/bin/env bash
-# The one test command.
+# The one test command. It installs what it needs.
 #
-#   tests/run.sh            every step but the long ones (a few minutes)
-#   tests/run.sh --full     the long ones too: fuzzing, benchmark
+#   tests/run.sh            the quick steps, a few minutes
+#   tests/run.sh --full     the long ones as well: every input, fuzzing, the benchmark
 #   tests/run.sh STEP...    only these
+#   tests/run.sh --list     the names of the steps
 #
-# It installs what it needs. Targets come from rustup; where that cannot have them, Debian's
-# rustc-web builds `core` for them from source.
+# A step that fails shows what it printed. The last line counts the tests of `cargo test`, and every
+# other step as one.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-quick=(fmt clippy doc test_none test_std test_cli test_all targets images qemu)
-long=(fuzz bench)
-: "${FUZZ_SECONDS:=60}"
+quick=(fmt clippy doc test_core test_std test_cli
+  build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
+long=(test_all examples fuzz bench)
 
-say() { printf '\n== %s\n' "$*"; }
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+target=${CARGO_TARGET_DIR:-$PWD/target}
+fuzz_seconds=${FUZZ_SECONDS:-60}
 
-# Installs Debian packages, unless `command` is there already.
+# Flash that parsing, looking up and taking data may cost on Cortex-M3, in bytes.
+flash_limit=8192
+
+# ── what has to be installed ──
+
+fail() {
+  echo "$*" >&2
+  return 1
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+debian() {
+  as_root apt-get -qq update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qqy install --no-install-recommends "$@"
+}
+
+# need COMMAND PACKAGE...: Debian's packages, if there is no such command yet.
 need() {
-  local command=$1
-  shift
-  command -v "$command" >/dev/null && return
-  as_root apt-get update -q
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
+  command -v "$1" >/dev/null || debian "${@:2}"
 }
 
-# ── compilers for targets without std ──
+# A part of the toolchain that rustup's minimal profile lacks.
+component() {
+  cargo "$1" --version >/dev/null 2>&1 || rustup component add "$2"
+}
 
-bare_targets=(thumbv6m-none-eabi thumbv7m-none-eabi wasm32-unknown-unknown)
-
-# cargo for a bare target: `bare_cargo TARGET ARGUMENT...`
-bare_cargo() {
-  local target=$1 subcommand=$2
-  shift 2
-  if rustup target list --installed 2>/dev/null | grep -qx "$target" ||
-    rustup target add "$target" >/dev/null 2>&1; then
-    cargo "$subcommand" --target "$target" "$@"
-    return
+# Sets `bare` to the cargo for targets without std: rustup's, or where that can't have the targets,
+# Debian's, which builds `core` for them from source.
+find_bare() {
+  local source=lib/rustlib/src/rust/library sysroot host
+  images=$target/bare
+  bare=(cargo)
+  if rustup target add thumbv6m-none-eabi thumbv7m-none-eabi wasm32-unknown-unknown; then return; fi
+  if ! [ -d "/usr/$source" ] || ! [ -x /usr/bin/rustc ] || ! [ -x /usr/bin/cargo ]; then
+    debian rustc-web rust-web-src cargo-web
   fi
-  [ -x /usr/bin/rustc ] && [ -d "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library" ] ||
-    need no-such-command rustc-web rust-web-src cargo-web
-  local name=${target^^}
-  local lld
-  lld="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld"
-  # A folder of its own: the two compilers must not mix.
-  env "CARGO_TARGET_${name//-/_}_LINKER=$lld" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-    CARGO_TARGET_DIR="$PWD/target/bare" \
-    /usr/bin/cargo "$subcommand" --target "$target" -Zbuild-std=core "$@"
+  sysroot=$(rustc --print sysroot)
+  host=$(rustc -vV | sed -n 's/^host: //p')
+  # A folder of its own, as the compilers differ.
+  images=$target/bare-debian
+  bare=(env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+    "CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER=$sysroot/lib/rustlib/$host/bin/rust-lld"
+    /usr/bin/cargo -Zbuild-std=core)
 }
 
-# Where `bare_cargo` put a program of tests/images.
-image() {
-  local found
-  found=$(ls -t target/bare/thumbv7m-none-eabi/release/"$1" \
-    tests/images/target/thumbv7m-none-eabi/release/"$1" 2>/dev/null | head -n 1)
-  echo "$found"
+# ── code and documentation ──
+
+# The manifests of all packages; those beside the crate are workspaces of their own.
+manifests() {
+  ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml
 }
 
-build_image() {
-  bare_cargo thumbv7m-none-eabi build --release --manifest-path tests/images/Cargo.toml --bin "$@"
+# The cargo options for each set of features: none, each, all.
+feature_sets() {
+  echo --no-default-features
+  sed -n '/^\[features\]/,/^$/s/^\([a-z][^ =]*\) *=.*/\1/p' Cargo.toml | grep -v '^default$' |
+    sed 's/^/--features=/'
+  echo --all-features
 }
-
-# ── steps ──
 
 step_fmt() {
+  component fmt rustfmt
   local manifest
-  for manifest in Cargo.toml tests/images/Cargo.toml fuzz/Cargo.toml benches/Cargo.toml; do
+  for manifest in $(manifests); do
     cargo fmt --check --manifest-path "$manifest"
   done
 }
 
 step_clippy() {
-  cargo clippy -q --all-targets -- -D warnings
-  cargo clippy -q --all-targets --features std -- -D warnings
-  cargo clippy -q --all-targets --all-features -- -D warnings
-  cargo clippy -q --manifest-path benches/Cargo.toml -- -D warnings
-}
-
-step_doc() { RUSTDOCFLAGS="-D warnings" cargo doc -q --no-deps --all-features; }
-
-step_test_none() { cargo test -q --no-default-features; }
-step_test_std() { cargo test -q --features std; }
-step_test_cli() { cargo test -q --features cli; }
-step_test_all() { cargo test -q --all-features; }
-
-step_targets() {
-  local target
-  for target in "${bare_targets[@]}"; do
-    bare_cargo "$target" build -q --release --lib
+  component clippy clippy
+  local features
+  for features in $(feature_sets); do
+    cargo clippy --locked --all-targets "$features" -- -D warnings
   done
+  cargo clippy --locked --manifest-path benches/Cargo.toml -- -D warnings
 }
 
-# No panic is reachable: the program links. That this proves something: with a panic it does not.
-step_images() {
-  build_image no_panic
-  if build_image no_panic --features reachable >target/reachable.log 2>&1; then
-    echo "a program with a reachable panic was linked"
-    return 1
+step_doc() {
+  RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --all-features
+}
+
+# ── tests, feature by feature ──
+
+run_tests() {
+  cargo test --locked --no-fail-fast "$@"
+}
+
+# The sweeps over very many inputs, which ask nothing but the core.
+sweeps=(neighbours_of_small_cases well_formed_headers broken_headers)
+
+step_test_core() { run_tests --no-default-features; }
+step_test_std() { run_tests --features std -- "${sweeps[@]/#/--skip=}"; }
+step_test_cli() { run_tests --features cli -- "${sweeps[@]/#/--skip=}"; }
+
+# Everything, and of the sweeps every input.
+step_test_all() { SAFETENSORS_FULL=1 run_tests --all-features; }
+
+step_examples() {
+  cargo build --locked --examples --all-features
+}
+
+# ── machines without std ──
+
+build_for() {
+  find_bare
+  "${bare[@]}" build --locked --lib --target "$1" --target-dir "$images"
+}
+
+step_build_thumbv6m() { build_for thumbv6m-none-eabi; }
+step_build_thumbv7m() { build_for thumbv7m-none-eabi; }
+step_build_wasm32() { build_for wasm32-unknown-unknown; }
+
+# image NAME [OPTION...]: builds a program of tests/images; `$programs/NAME` it is then.
+image() {
+  find_bare
+  programs=$images/thumbv7m-none-eabi/release
+  "${bare[@]}" build --locked --release --manifest-path tests/images/Cargo.toml \
+    --target thumbv7m-none-eabi --target-dir "$images" --bin "$@"
+}
+
+# A program that calls everything links without a panic handler and without a heap.
+step_no_panic() {
+  local name
+  for name in $(public_functions); do
+    grep -Eq "(\.|::)$name\(" tests/images/src/bin/no_panic.rs ||
+      fail "no_panic does not call the function \`$name\`"
+  done
+  image no_panic
+  if nm "$programs/no_panic" | grep -E '__rust_alloc|__rg_|__rdl_'; then
+    fail "there is a heap"
   fi
-  grep -q "panic-never" target/reachable.log
-  build_image empty
-  build_image reader
-  local empty reader model flash
-  empty=$(flash "$(image empty)")
-  reader=$(flash "$(image reader)")
-  model=$(stat -c %s examples/digits/digits.safetensors)
-  flash=$((reader - empty - model))
-  echo "flash for parse, look-up and data: $flash bytes above an empty program"
-  [ "$flash" -le 10240 ]
 }
 
-# The bytes that a program takes in flash: the sizes of its loaded segments.
-flash() {
-  python3 - "$1" <<'PY'
-import struct, sys
-elf = open(sys.argv[1], "rb").read()
-offset, size, count = struct.unpack_from("<I", elf, 28)[0], *struct.unpack_from("<HH", elf, 42)
-headers = [struct.unpack_from("<8I", elf, offset + i * size) for i in range(count)]
-print(sum(header[4] for header in headers if header[0] == 1))
-PY
+# The names of the core's public functions.
+public_functions() {
+  find src -name '*.rs' -not -path 'src/host/*' -not -path 'src/bin/*' -exec \
+    sed -nE 's/^ *pub (const )?fn ([a-z0-9_]+).*/\2/p' {} + | sort -u
+}
+
+# With one index that is not guarded the same program does not link; so the step above tells something.
+step_panic_is_found() {
+  local output
+  if output=$(image no_panic --features reachable 2>&1); then
+    fail "a program with a reachable panic was linked"
+  fi
+  grep "at least one panicking branch" <<<"$output" || fail "$output"
+}
+
+step_flash() {
+  image empty
+  image reader
+  local bytes=$(($(size_of reader) - $(size_of empty)))
+  note "$bytes bytes of flash to parse, look up and take data; $flash_limit allowed"
+  [ "$bytes" -le "$flash_limit" ]
+}
+
+# The bytes of a program in flash: code, constants, and what statics begin as.
+size_of() {
+  size "$programs/$1" | awk 'NR == 2 { print $1 + $2 }'
 }
 
 step_qemu() {
   need qemu-system-arm qemu-system-arm
-  build_image qemu
-  qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
-    -semihosting-config enable=on,target=native -kernel "$(image qemu)" | tee target/qemu.txt
-  diff tests/images/expected.txt target/qemu.txt
+  image qemu
+  local status=0
+  timeout 120 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
+    -semihosting-config enable=on,target=native -kernel "$programs/qemu" \
+    </dev/null >"$scratch/output" || status=$?
+  # What is measured depends on the compiler and is judged by the program itself.
+  note "$(sed -n 's/^measured: //p' "$scratch/output")"
+  grep -v '^measured: ' "$scratch/output" | diff -u tests/images/expected.txt -
+  [ "$status" = 0 ] || fail "the program ended with exit code $status"
 }
 
+# ── long ones ──
+
 step_fuzz() {
-  cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
-  command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
-  local target
-  for target in $(cd fuzz && cargo +nightly fuzz list); do
-    mkdir -p "fuzz/corpus/$target"
-    cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" -- \
-      -max_total_time="$FUZZ_SECONDS" -dict=fuzz/json.dict -print_final_stats=1 2>&1 |
-      grep -E "^(stat::|SUMMARY|Done|.*panicked|==)|DONE" || return 1
+  need c++ g++
+  cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal ||
+    fail "fuzzing needs a nightly toolchain, and rustup can't install one"
+  cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+  local name targets
+  targets=$(cd fuzz && cargo +nightly fuzz list)
+  for name in $targets; do
+    # New inputs go to the first folder, and with it to nowhere; the seeds are only read.
+    mkdir -p "$scratch/corpus/$name"
+    (cd fuzz && cargo +nightly fuzz run "$name" "$scratch/corpus/$name" "seeds/$name" -- \
+      -max_total_time="$fuzz_seconds" -dict=json.dict -print_final_stats=1)
   done
+  note "$(wc -w <<<"$targets") targets, $fuzz_seconds s each"
 }
 
 step_bench() {
   need valgrind valgrind
-  cargo run -q --release --manifest-path benches/Cargo.toml -- --check
+  need python3 python3-minimal
+  cargo run --locked --release --manifest-path benches/Cargo.toml -- --check | tee "$scratch/table"
+  note "$(cat "$scratch/table")"
 }
 
-# ── ──
+# ── running the steps ──
 
-case "${1-}" in
-  "") steps=("${quick[@]}") ;;
-  --full) steps=("${quick[@]}" "${long[@]}") ;;
-  *) steps=("$@") ;;
-esac
+# Shows a line though the step's output is kept back.
+note() { printf '%s\n' "$*" >&3; }
 
-mkdir -p target
-passed=0 failed=0
-for step in "${steps[@]}"; do
-  say "$step"
-  start=$SECONDS
-  # A subshell with -e of its own: `if step` would switch it off.
+# Runs a step and adds what it tested to `passed` and `failed`.
+run() {
+  local step=$1 log=$scratch/$1.log start=$SECONDS status ok bad
+  echo "== $step"
+  # In a subshell with `set -e` of its own, as a condition around it would turn that off.
   set +e
-  (set -e; "step_$step")
+  (set -e && "step_$step") 3>&1 >"$log" 2>&1
   status=$?
   set -e
-  if [ "$status" = 0 ]; then
-    passed=$((passed + 1))
-    echo "-- $step: passed in $((SECONDS - start)) s"
+  read -r ok bad < <(awk '/^test result:/ { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$log")
+  if [ "$status" != 0 ]; then
+    cat "$log"
+    echo "-- $step FAILED after $((SECONDS - start)) s"
+    [ "$bad" != 0 ] || bad=1
   else
-    failed=$((failed + 1))
-    echo "-- $step: FAILED in $((SECONDS - start)) s"
+    echo "-- ok, $((SECONDS - start)) s"
+    [ "$ok" != 0 ] || ok=1
   fi
+  passed=$((passed + ok)) failed=$((failed + bad))
+}
+
+case ${1-} in
+  "") steps=("${quick[@]}") ;;
+  --full) steps=("${quick[@]}" "${long[@]}") ;;
+  --list) printf '%s\n' "${quick[@]}" "${long[@]}" && exit ;;
+  *) steps=("$@") ;;
+esac
+for step in "${steps[@]}"; do
+  declare -F "step_$step" >/dev/null || { fail "there is no step \`$step\`; see --list" || exit 2; }
+done
+
+# rustup does not change the PATH of a shell that runs already.
+command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
+command -v cargo >/dev/null || fail "cargo is missing: install Rust from https://rustup.rs"
+need cc gcc libc6-dev
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+for step in "${steps[@]}"; do
+  run "$step"
 done
 echo
 echo "$passed passed, $failed failed"

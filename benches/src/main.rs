@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A name chooses files: `gpt2`, `.offset`. `--check` fails when a floor is missed by instruction
-//! counts, which do not depend on what else the machine does; without valgrind there are none.
+//! counts, which do not depend on what else the machine does, or by time without valgrind.
 //!
 //! sonic-rs chooses its vector instructions when it is compiled: `RUSTFLAGS=-Ctarget-cpu=x86-64-v3`
 //! gives it AVX2. Not `native`, as valgrind knows no AVX-512.

@@ -147,7 +147,7 @@ impl Table {
         println!("{line}");
     }
 
-    /// Whether all floors hold, by instructions.
+    /// Whether all floors hold, by instructions if there are any.
     pub fn finish(self) -> bool {
         println!("\n{LEGEND}");
         let floors = COLUMNS.iter().filter_map(|column| match column.floor {
@@ -160,9 +160,10 @@ impl Table {
             missed => format!("missed: {}", missed.join(", ")),
         };
         println!("By time: {}.", verdict(&self.missed_by_time));
-        if self.counted {
-            println!("By instructions: {}.", verdict(&self.missed_by_instructions));
+        if !self.counted {
+            return self.missed_by_time.is_empty();
         }
+        println!("By instructions: {}.", verdict(&self.missed_by_instructions));
         self.missed_by_instructions.is_empty()
     }
 }

@@ -61,10 +61,14 @@ fn lay(header: &mut String, seed: u32) {
 
 /// Where the innermost objects with `data_offsets` are, as far as plain text search tells.
 fn descriptions(header: &str) -> Vec<(usize, usize)> {
-    let fields = header.match_indices("\"data_offsets\"");
-    let around = |(at, _)| Some((header[..at].rfind('{')?, at + header[at..].find('}')? + 1));
-    let mut places: Vec<_> = fields.filter_map(around).collect();
-    places.dedup();
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in header.match_indices("\"data_offsets\"") {
+        if let (Some(start), Some(len)) = (header[..at].rfind('{'), header[at..].find('}'))
+            && places.last().is_none_or(|(_, end)| *end <= start)
+        {
+            places.push((start, at + len + 1));
+        }
+    }
     places
 }
 

@@ -1,4 +1,4 @@
-//! Nothing: what the others are compared with.
+//! Nothing: what the size of `reader` is compared with.
 #![no_std]
 #![no_main]
 

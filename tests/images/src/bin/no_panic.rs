@@ -1,24 +1,41 @@
-//! Calls every entry point of the core on bytes that the compiler knows nothing of. There is no
-//! panic handler: if one panicking branch is left in the program, it does not link.
+//! Calls every entry point of the core on bytes of which the compiler knows nothing. There is no
+//! panic handler to link: if one panicking branch is left, this does not link.
+//!
+//! `tests/run.sh` checks that each public function of the core is named here.
 #![no_std]
 #![no_main]
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Debug, Display, Write};
 use core::hash::{Hash, Hasher};
 use core::hint::black_box;
 
 use panic_never as _;
 use safetensors_core::{
-    Dtype, Entry, Error, Header, Index, Metadata, Options, SafeTensors, Slot, TensorInfo, TensorView, Text,
+    Deviation, Dtype, Entry, Error, Header, Index, Metadata, Options, PREFIX_LEN, SafeTensors,
+    Scan, Slot, TensorInfo, TensorView, Text,
 };
 
-/// Where everything is written and hashed to: nothing may be optimised away.
-struct Sink(u64);
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    let bytes = black_box(&[][..]);
+    let slots = &mut black_box([Slot::EMPTY; 8])[..];
+    whole_files(bytes, slots);
+    headers(bytes, slots);
+    dtypes(black_box("F32"));
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+// ── what the standard traits do ──
+
+/// Where text and hashes go: nowhere, but the compiler can't know.
+struct Sink;
 
 impl Write for Sink {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         black_box(text);
-        Ok(())
+        black_box(Ok(()))
     }
 }
 
@@ -28,99 +45,112 @@ impl Hasher for Sink {
     }
 
     fn finish(&self) -> u64 {
-        self.0
+        black_box(0)
     }
 }
 
-/// Formats a value with `Debug`, and with `Display` if it has that.
-macro_rules! show {
-    ($value:expr) => {
-        black_box(write!(Sink(0), "{:?}", $value).is_ok())
-    };
-    ($value:expr, display) => {
-        black_box(write!(Sink(0), "{} {:?}", $value, $value).is_ok())
-    };
+fn debug(value: &impl Debug) {
+    let _ = write!(Sink, "{value:?} {value:#?}");
 }
 
-#[cortex_m_rt::entry]
-fn main() -> ! {
-    let bytes = black_box(&[][..]);
-    let slots = &mut black_box([Slot::EMPTY; 8])[..];
-    files(bytes, slots);
-    headers(bytes, slots);
-    dtypes(black_box("F32"));
-    #[cfg(feature = "reachable")]
-    black_box(bytes[black_box(1)]);
-    loop {
-        core::hint::spin_loop();
-    }
+fn display(value: &impl Display) {
+    let _ = write!(Sink, "{value} {value:<8} {value:>9.3}");
 }
+
+fn hash(value: &impl Hash) {
+    value.hash(&mut Sink);
+}
+
+fn order<T: Ord>(a: &T, b: &T) {
+    black_box((a == b, a.cmp(b), a.partial_cmp(b), a < b));
+}
+
+/// The iterator as it is, its rest, and a copy that is taken item by item.
+fn iterate<I: Iterator + Clone + Debug>(items: I, each: impl Fn(I::Item)) {
+    let mut rest = items.clone();
+    black_box((rest.size_hint(), rest.nth(black_box(1)).is_some()));
+    debug(&rest);
+    black_box((rest.clone().count(), rest.last().is_some()));
+    items.for_each(each);
+}
+
+fn iterate_both_ways<I>(items: I, each: impl Fn(I::Item))
+where
+    I: DoubleEndedIterator + ExactSizeIterator + Clone + Debug,
+{
+    black_box(items.len());
+    iterate(items.clone(), &each);
+    items.rev().for_each(each);
+}
+
+// ── what has the whole file ──
 
 fn options() -> Options {
     let options = Options::new().header_limit(black_box(1000)).allow_gaps(black_box(true));
-    show!(options);
-    black_box(options == Options::default());
+    black_box((options == Options::default(), Options::DEFAULT_HEADER_LIMIT));
+    debug(&options);
     options
 }
 
-fn files(bytes: &[u8], slots: &mut [Slot]) {
-    show!(slots);
+fn whole_files(bytes: &[u8], slots: &mut [Slot]) {
     black_box(Slot::default());
-    for scan in [SafeTensors::scan(bytes), options().scan(bytes)] {
-        match scan {
-            Ok(scan) => {
-                show!(scan);
-                black_box((scan.tensors(), scan.metadata_keys(), scan.slots_needed(), scan.data_len()));
-                black_box((scan.in_offset_order(), scan == scan));
-            }
-            Err(error) => errors(error, bytes),
-        }
+    debug(&slots);
+    for found in [SafeTensors::scan(bytes), options().scan(bytes)] {
+        found.map_or_else(|error| errors(error, bytes), scan);
     }
     match SafeTensors::parse(bytes, slots) {
-        Ok(model) => file(&model),
+        Ok(found) => model(&found),
         Err(error) => errors(error, bytes),
     }
     match options().parse(bytes, slots) {
-        Ok(model) => file(&model),
+        Ok(found) => model(&found),
         Err(error) => errors(error, bytes),
     }
-    file(&SafeTensors::with_slots(black_box(bytes), black_box(slots)));
+    model(&SafeTensors::with_slots(black_box(bytes), black_box(slots)));
 }
 
-fn file(model: &SafeTensors<'_, '_>) {
-    show!(model);
+fn scan(scan: Scan) {
+    debug(&scan);
+    black_box((scan.tensors(), scan.metadata_keys(), scan.slots_needed(), scan.data_len()));
+    black_box((scan.in_offset_order(), scan == black_box(scan)));
+}
+
+fn model(model: &SafeTensors<'_, '_>) {
+    debug(model);
     black_box((model.len(), model.is_empty(), model.data()));
-    for view in [model.tensor(black_box("w")), model.by_offset(black_box(3))].into_iter().flatten() {
-        tensor(&view);
-    }
-    for view in model {
-        tensor(&view);
-    }
-    for view in model.iter().chain(model.iter_by_offset()).chain(model.iter_by_offset().rev()) {
-        tensor(&view);
-    }
-    show!(model.iter());
-    show!(model.iter_by_offset());
-    black_box(model.iter_by_offset().len());
-    for name in model.names() {
-        text(&name);
-    }
-    show!(model.names());
+    model.tensor(black_box("w")).iter().for_each(view);
+    model.by_offset(black_box(3)).iter().for_each(view);
+    model.into_iter().chain(*model).for_each(|found| view(&found));
+    let mut tensors = model.iter();
+    black_box(tensors.next_tensor().is_some());
+    iterate(tensors, |found| view(&found));
+    iterate_both_ways(model.iter_by_offset(), |found| view(&found));
+    let mut names = model.names();
+    black_box(names.next_name().is_some());
+    iterate(names, |name| text(&name));
     metadata(model.metadata());
     index(&model.index());
 }
 
+fn view(view: &TensorView<'_>) {
+    debug(view);
+    black_box((view.dtype(), view.data()));
+    black_box((view.shape() == [black_box(2), 3], view.shape() == *black_box(&[1, 2][..])));
+    text(&view.name());
+    info(&view.info());
+    #[cfg(feature = "reachable")]
+    black_box(view.data()[view.shape().rank()]);
+}
+
+// ── what has the header ──
+
 fn headers(bytes: &[u8], slots: &mut [Slot]) {
-    for len in [Header::len_from_prefix(black_box([0; 8])), options().len_from_prefix(black_box([0; 8]))] {
-        if let Err(error) = len {
-            errors(error, bytes);
-        }
+    let prefix = black_box([0; PREFIX_LEN]);
+    for found in [Header::len_from_prefix(prefix), options().len_from_prefix(prefix)] {
+        black_box(found.map_err(|error| errors(error, bytes)).is_ok());
     }
-    for header in [Header::read(bytes), options().header(bytes)] {
-        match header {
-            Ok(found) => header_alone(&found),
-            Err(error) => errors(error, bytes),
-        }
+    for found in [Header::read(bytes), options().header(bytes)] {
+        found.map_or_else(|error| errors(error, bytes), header);
     }
     match Index::build(bytes, slots) {
         Ok(found) => index(&found),
@@ -133,121 +163,136 @@ fn headers(bytes: &[u8], slots: &mut [Slot]) {
     index(&Index::with_slots(black_box(bytes), black_box(slots)));
 }
 
-fn header_alone(header: &Header<'_>) {
-    show!(header);
+fn header(header: Header<'_>) {
+    debug(&header);
     black_box((header.data_start(), header.json()));
-    let mut entries = header.entries();
-    while let Some(entry) = entries.next_entry() {
-        show!(entry);
-        match entry {
+    header.scan().map_or_else(|error| errors(error, header.json()), scan);
+    metadata(header.metadata());
+    iterate(header.entries(), |found| {
+        debug(&found);
+        match found {
             Ok(Entry::Tensor(found)) => info(&found),
             Ok(Entry::Metadata(found)) => metadata(found),
             Err(error) => errors(error, header.json()),
         }
+    });
+    let mut entries = header.entries();
+    while entries.next_entry().is_some() {
         if let Some(position) = entries.position() {
-            show!(position);
+            debug(&position);
+            hash(&position);
+            order(&position, &black_box(position));
             entries = header.entries_from(position);
         }
     }
-    black_box(header.entries().count());
-    show!(header.entries());
-    match header.scan() {
-        Ok(scan) => {
-            show!(scan);
-        }
-        Err(error) => errors(error, header.json()),
-    }
-    metadata(header.metadata());
-    for deviation in header.deviations() {
-        show!(deviation, display);
-        black_box((deviation.kind().message(), deviation.offset()));
-        deviation.tensor().iter().for_each(text);
-    }
-    show!(header.deviations());
+    iterate(header.deviations(), |found| deviation(&found));
 }
 
 fn index(index: &Index<'_, '_>) {
-    show!(index);
+    debug(index);
     black_box((index.len(), index.is_empty(), index.data_len(), index.slots(), index.header()));
-    if let Err(error) = index.check_file_len(black_box(9)) {
-        errors(error, b"");
-    }
-    for found in [index.tensor(black_box("w")), index.by_offset(black_box(3))].into_iter().flatten() {
-        info(&found);
-    }
-    for found in index.iter().chain(index.iter_by_offset()).chain(index.iter_by_offset().rev()) {
-        info(&found);
-    }
-    show!(index.iter());
-    show!(index.iter_by_offset());
-    black_box(index.names().count());
+    let _ = index.check_file_len(black_box(9)).map_err(|error| errors(error, b""));
+    index.tensor(black_box("w")).iter().for_each(info);
+    index.by_offset(black_box(3)).iter().for_each(info);
+    let mut infos = index.iter();
+    black_box(infos.next_info().is_some());
+    iterate(infos, |found| info(&found));
+    iterate_both_ways(index.iter_by_offset(), |found| info(&found));
+    iterate(index.names(), |name| text(&name));
     metadata(index.metadata());
 }
 
-fn tensor(view: &TensorView<'_>) {
-    show!(view);
-    black_box((view.dtype(), view.data()));
-    text(&view.name());
-    info(&view.info());
-    black_box(view.shape() == [black_box(2), 3]);
-}
-
 fn info(info: &TensorInfo<'_>) {
-    show!(info);
+    debug(info);
     black_box((info.dtype(), info.data_offsets(), info.byte_range(), info.data_len()));
     text(&info.name());
     let shape = info.shape();
-    show!(shape, display);
-    show!(shape.iter());
+    display(&shape);
+    debug(&shape);
     black_box((shape.rank(), shape.dim(black_box(1)), shape.element_count()));
-    black_box((shape == shape, shape == *black_box(&[1_u64, 2][..]), shape.into_iter().last()));
-    for dim in &shape {
+    black_box((shape == black_box(shape), (&shape).into_iter().chain(shape).max()));
+    let mut dims = shape.iter();
+    black_box(dims.next_dim());
+    iterate(dims, |dim| {
         black_box(dim);
-    }
-}
-
-fn text(text: &Text<'_>) {
-    show!(text, display);
-    show!(text.quoted(), display);
-    show!(text.chars());
-    black_box((text.raw(), text.as_str(), text.len(), text.is_empty(), text.is(black_box("w"))));
-    black_box((*text == *black_box("w"), *text == black_box("w"), text.cmp(text), text.partial_cmp(text)));
-    black_box((text.chars().last(), text == text));
-    text.hash(&mut Sink(0));
-    if let Err(error) = text.decode_into(&mut black_box([0; 8])) {
-        errors(error, b"");
-    }
+    });
 }
 
 fn metadata(metadata: Option<Metadata<'_>>) {
     let Some(metadata) = metadata else { return };
-    show!(metadata);
-    show!(metadata.iter());
+    debug(&metadata);
     black_box((metadata.len(), metadata.is_empty()));
     metadata.value(black_box("k")).iter().for_each(text);
-    for (key, value) in &metadata {
+    (&metadata).into_iter().chain(metadata).for_each(|(key, value)| {
         text(&key);
         text(&value);
-    }
-    black_box(metadata.into_iter().next_pair());
+    });
+    let mut pairs = metadata.iter();
+    black_box(pairs.next_pair().is_some());
+    iterate(pairs, |(key, _)| text(&key));
 }
 
+fn deviation(deviation: &Deviation<'_>) {
+    display(deviation);
+    debug(deviation);
+    black_box((deviation.kind().message(), deviation.offset()));
+    debug(&deviation.kind());
+    hash(&deviation.kind());
+    deviation.tensor().iter().chain(&deviation.word()).for_each(text);
+}
+
+// ── the small types ──
+
+fn text(text: &Text<'_>) {
+    display(text);
+    debug(text);
+    display(&text.quoted());
+    debug(&text.quoted());
+    hash(text);
+    order(text, &black_box(*text));
+    let other = black_box("w");
+    black_box((text.raw(), text.as_str(), text.len(), text.is_empty(), text.is(other)));
+    black_box((*text == *other, *text == other, *other == *text, other == *text));
+    iterate(text.chars(), |character| {
+        black_box(character);
+    });
+    match text.decode_into(&mut black_box([0; 8])) {
+        Ok(text) => {
+            black_box(text);
+        }
+        Err(error) => errors(error, b""),
+    }
+}
+
+/// Never inlined, as that would be in every place where something can fail.
+#[inline(never)]
 fn errors(error: Error, input: &[u8]) {
-    show!(error, display);
-    show!(error.display(input), display);
-    error.display(input).name().iter().for_each(text);
-    show!(error.kind());
-    black_box((error.kind().message(), error.offset(), error.number(), error == error));
-    error.hash(&mut Sink(0));
+    display(&error);
+    debug(&error);
+    hash(&error);
+    black_box((error.offset(), error.number(), error == black_box(error)));
+    let kind = error.kind();
+    debug(&kind);
+    hash(&kind);
+    black_box((kind.message(), kind == black_box(kind)));
+    let shown = error.display(input);
+    display(&shown);
+    debug(&shown);
+    if let Some(name) = shown.name() {
+        // Not `text`, which comes here.
+        display(&name);
+    }
     let error: &dyn core::error::Error = &error;
-    black_box(error.source().is_some());
+    black_box((error.source().is_some(), error.is::<Error>()));
+    let _ = write!(Sink, "{error}");
 }
 
 fn dtypes(name: &str) {
     for dtype in Dtype::ALL.iter().chain(&Dtype::from_name(name)) {
-        show!(dtype, display);
-        let _ = write!(Sink(0), "{dtype:>8}");
-        black_box((dtype.name(), dtype.bitsize(), dtype.cmp(&Dtype::F32)));
-        dtype.hash(&mut Sink(0));
+        display(dtype);
+        debug(dtype);
+        hash(dtype);
+        order(dtype, &Dtype::F32);
+        black_box((dtype.name(), dtype.bitsize()));
     }
 }
