@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_std test_cli
   build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
-long=(test_all examples fuzz bench)
+long=(test_all test_small examples fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-60}
@@ -117,6 +117,11 @@ step_test_cli() { run_tests --features cli -- "${sweeps[@]/#/--skip=}"; }
 
 # Everything, and of the sweeps every input.
 step_test_all() { SAFETENSORS_FULL=1 run_tests --all-features; }
+
+# The code of small machines, where size counts more than speed, with the tests of this one.
+step_test_small() {
+  RUSTFLAGS="--cfg safetensors_core_small" run_tests --target-dir "$target/small"
+}
 
 step_examples() {
   cargo build --locked --examples --all-features
