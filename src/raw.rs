@@ -82,16 +82,20 @@ pub(crate) const fn special_bytes(word: usize) -> usize {
     (quote | backslash | control) & !word & HIGH
 }
 
-/// Whether the 32 bytes at `at` are all there and all ASCII.
+/// Whether the 64 bytes at `at` are all there and all ASCII.
 #[inline(always)]
-pub(crate) const fn is_ascii32(bytes: &[u8], at: usize) -> bool {
+pub(crate) const fn is_ascii64(bytes: &[u8], at: usize) -> bool {
     const HIGH: u128 = (u128::MAX / 0xff) << 7;
-    match chunk::<32>(bytes, at) {
-        Some(chunk) => match (chunk.first_chunk(), chunk.last_chunk()) {
-            (Some(a), Some(b)) => (u128::from_le_bytes(*a) | u128::from_le_bytes(*b)) & HIGH == 0,
-            _ => false,
-        },
-        None => false,
+    let Some(chunk) = chunk::<64>(bytes, at) else { return false };
+    match chunk.as_chunks() {
+        ([a, b, c, d], []) => {
+            let all = u128::from_le_bytes(*a)
+                | u128::from_le_bytes(*b)
+                | u128::from_le_bytes(*c)
+                | u128::from_le_bytes(*d);
+            all & HIGH == 0
+        }
+        _ => false,
     }
 }
 
@@ -291,12 +295,10 @@ pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
     if !FAST {
         return (0, 0);
     }
-    let Some(chunk) = chunk(bytes, at) else {
-        return (0, 0);
-    };
+    let Some(next) = next8(bytes, at) else { return (0, 0) };
     // Digits become 0 to 9; whatever else gets its highest bit set below. A carry runs upwards, so
     // the lowest mark is right.
-    let values = u64::from_le_bytes(*chunk) ^ 0x3030_3030_3030_3030;
+    let values = next ^ 0x3030_3030_3030_3030;
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
     let len = others.trailing_zeros() / 8;
     if len == 0 {
@@ -309,6 +311,28 @@ pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
     (low.wrapping_add(high) >> 32, len as usize)
+}
+
+/// The bytes of `text`, fewer than 8, and a quote behind them as a number, the first byte the least
+/// significant, with a mask for as many bytes.
+pub(crate) const fn quoted(text: &[u8]) -> (u64, u64) {
+    let (mut number, mut mask) = (b'"' as u64, 0xff);
+    let mut i = text.len();
+    while i > 0 {
+        i -= 1;
+        number = number << 8 | byte(text, i) as u64;
+        mask = mask << 8 | 0xff;
+    }
+    (number, mask)
+}
+
+/// The 8 bytes at `at` as a number, the first the least significant.
+#[inline(always)]
+pub(crate) const fn next8(bytes: &[u8], at: usize) -> Option<u64> {
+    match chunk(bytes, at) {
+        Some(chunk) => Some(u64::from_le_bytes(*chunk)),
+        None => None,
+    }
 }
 
 /// The value of the 4 hexadecimal digits at `at`.

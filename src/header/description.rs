@@ -73,9 +73,17 @@ const fn usual(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> bool {
     if !ahead.take(b"{\"dtype\":") {
         return false;
     }
-    match dtype_value(&mut ahead) {
-        Ok(dtype) => tensor.dtype = dtype,
-        Err(_) => return false,
+    // Tensors of one dtype mostly stand together: look for that of the last one.
+    let known = match raw::next8(ahead.bytes, ahead.at.wrapping_add(1)) {
+        Some(next) if ahead.peek() == b'"' => tensor.dtype.leads(next),
+        _ => None,
+    };
+    match known {
+        Some(len) => ahead.advance(len.wrapping_add(1)),
+        None => match dtype_value(&mut ahead) {
+            Ok(dtype) => tensor.dtype = dtype,
+            Err(_) => return false,
+        },
     }
     if !ahead.take(b",\"shape\":[") {
         return false;

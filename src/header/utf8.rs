@@ -9,8 +9,8 @@ use crate::raw::{self, FAST};
 pub(crate) const fn first_error(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < bytes.len() {
-        while FAST && raw::is_ascii32(bytes, at) {
-            at = at.wrapping_add(32);
+        while FAST && raw::byte(bytes, at).is_ascii() && raw::is_ascii64(bytes, at) {
+            at = at.wrapping_add(64);
         }
         match sequence(bytes, at) {
             0 => return if at < bytes.len() { Some(at) } else { None },
@@ -61,14 +61,14 @@ mod tests {
             0x00, 0x22, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0,
             0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
         ];
-        let mut bytes = [b'a'; 40];
-        for before in [0, 7, 16, 31, 36] {
+        let mut bytes = [b'a'; 140];
+        for before in [0, 7, 60, 63, 136] {
             for a in EDGES {
                 for b in EDGES {
                     for c in EDGES {
                         for d in EDGES {
                             bytes[before..before + 4].copy_from_slice(&[a, b, c, d]);
-                            for len in [before + 1, before + 2, before + 3, before + 4, 40] {
+                            for len in [before + 1, before + 2, before + 3, before + 4, 140] {
                                 let expected = core::str::from_utf8(&bytes[..len]);
                                 let expected = expected.err().map(|error| error.valid_up_to());
                                 assert_eq!(first_error(&bytes[..len]), expected);
@@ -77,7 +77,7 @@ mod tests {
                     }
                 }
             }
-            bytes = [b'a'; 40];
+            bytes = [b'a'; 140];
         }
     }
 }
