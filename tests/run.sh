@@ -34,7 +34,8 @@ as_root() {
 
 debian() {
   as_root apt-get -qq update
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qqy install --no-install-recommends "$@"
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qqy install --no-install-recommends "$@" >/dev/null
 }
 
 # need COMMAND PACKAGE...: Debian's packages, if there is no such command yet.
