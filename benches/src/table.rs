@@ -17,7 +17,8 @@ struct Column {
 /// Below which ratio a promise is broken.
 enum Floor {
     None,
-    /// By instructions and by time.
+    /// By time, and nine tenths of it by instructions, which the reference has fewer of than its time
+    /// tells: it allocates, and waits for memory.
     Both(f64),
     /// Instructions of vectors do more each, so that only time tells.
     Time(f64),
@@ -120,7 +121,7 @@ impl Table {
             let (time, instructions) = line.ratios(column);
             let (by_time, by_instructions) = match column.floor {
                 Floor::None => (0.0, 0.0),
-                Floor::Both(floor) => (floor, floor),
+                Floor::Both(floor) => (floor, 0.9 * floor),
                 Floor::Time(floor) => (floor, 0.0),
             };
             let miss = |ratio| format!("{name} {} {ratio:.2}", column.title);
@@ -163,7 +164,7 @@ impl Table {
         if !self.counted {
             return self.missed_by_time.is_empty();
         }
-        println!("By instructions: {}.", verdict(&self.missed_by_instructions));
+        println!("By instructions (9/10 of the floors): {}.", verdict(&self.missed_by_instructions));
         self.missed_by_instructions.is_empty()
     }
 }
