@@ -164,7 +164,10 @@ impl Table {
         if !self.counted {
             return self.missed_by_time.is_empty();
         }
-        println!("By instructions (9/10 of the floors): {}.", verdict(&self.missed_by_instructions));
+        println!(
+            "By instructions (9/10 of the floors): {}.",
+            verdict(&self.missed_by_instructions)
+        );
         self.missed_by_instructions.is_empty()
     }
 }
