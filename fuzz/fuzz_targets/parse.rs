@@ -5,7 +5,7 @@
 mod common;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
-use safetensors_core::{Options, Slot};
+use safetensors_core::{ErrorKind, Options, Slot};
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     fuzz::mutate(data, size, max_size, seed)
@@ -16,8 +16,12 @@ fuzz_target!(|input: &[u8]| {
     let verdict = common::entry_points::ask(&bytes);
     // Each entry takes more than one byte, so there are slots enough.
     let mut slots = vec![Slot::EMPTY; input.len()];
-    let Ok(model) = Options::new().allow_gaps(true).parse(&bytes, &mut slots) else {
-        return assert!(verdict.is_err());
+    let model = match Options::new().allow_gaps(true).parse(&bytes, &mut slots) {
+        Ok(model) => model,
+        Err(error) => {
+            assert!(!matches!(error.kind(), ErrorKind::Gap | ErrorKind::TrailingBytes));
+            return assert!(verdict.is_err());
+        }
     };
     // Gaps are all that is let pass.
     let (mut last, mut gaps) = (0, false);
