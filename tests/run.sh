@@ -221,7 +221,7 @@ step_fuzz() {
 
 step_bench() {
   need valgrind valgrind
-  need python3 python3-minimal
+  need python3 python3
   cargo run --locked --release --manifest-path benches/Cargo.toml -- --check | tee "$scratch/table"
   note "$(cat "$scratch/table")"
 }
@@ -262,8 +262,8 @@ for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || { fail "there is no step \`$step\`; see --list" || exit 2; }
 done
 
-# rustup does not change the PATH of a shell that runs already.
-command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
+# rustup's before Debian's, which is installed for some targets only.
+PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
 command -v cargo >/dev/null || fail "cargo is missing: install Rust from https://rustup.rs"
 need cc gcc libc6-dev
 

@@ -42,8 +42,13 @@ const SHOWN: &[&str] = &[
     "ws--illegal_leading_vt",
 ];
 
+/// Two tensors that overlap, of which the second is read again for the error, with escapes wherever
+/// there can be some: the deepest way through a parse.
+static DEEP: &[u8] = b"\x88\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\
+    \"\\ud83d\\ude00\":{\"\\u0064type\":\"\\u00558\",\"sh\\u0061pe\":[4],\"data_offs\\u0065ts\":[0,4]}}....";
+
 /// What the stack of a parse may take, in bytes.
-const STACK: usize = 704;
+const STACK: usize = 736;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -103,7 +108,7 @@ fn check_corpus(slots: &mut [Slot]) -> bool {
 /// The greatest stack of a parse among all files.
 fn check_stack(slots: &mut [Slot]) -> bool {
     let mut most = ("", 0);
-    for (name, bytes, _) in CORPUS.iter().chain(&[("digits", MODEL, 0)]) {
+    for (name, bytes, _) in CORPUS.iter().chain(&[("digits", MODEL, 0), ("deep", DEEP, 0)]) {
         // Just enough slots, and one too few: different ways through a parse.
         let needed = SafeTensors::scan(bytes).map_or(slots.len(), |scan| scan.slots_needed());
         for len in [needed.saturating_sub(1), needed, slots.len()] {
