@@ -48,7 +48,7 @@ macro_rules! dtypes {
             }
 
             #[allow(clippy::as_conversions)]
-            const fn number(self) -> u8 {
+            pub(crate) const fn number(self) -> u8 {
                 self as u8
             }
         }

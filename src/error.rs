@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::header::locate::name_around;
 use crate::header::text::{Decimal, Text};
+use crate::{Dtype, raw};
 
 /// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
 /// nothing the number is zero.
@@ -101,8 +102,35 @@ pub enum ErrorKind {
 
     /// The caller's slots are too few. Number: how many are needed.
     TooFewSlots,
-    /// The caller's buffer is too small. Number: the bytes needed.
+    /// The caller's buffer is too small. Number: how long it must be, in its own items: bytes for a
+    /// buffer of bytes, elements for one of elements.
     BufferTooSmall,
+
+    /// The elements are of another dtype than was asked for. Number: which one they are, as its
+    /// place in [`Dtype::ALL`].
+    DtypeMismatch,
+    /// The elements do not lie in memory as their type demands. Number: the multiple of bytes at
+    /// which they must begin.
+    Misaligned,
+    /// The elements are little-endian, this machine is not, so they can't be borrowed.
+    BigEndianHost,
+    /// A boolean is neither 0 nor 1. Number: its place among the elements.
+    InvalidBool,
+    /// The last element is not whole. Number: the bytes that belong to it.
+    PartialElement,
+    /// Elements of this dtype are no real numbers.
+    NotReal,
+    /// The dtype has no code for NaN. Number: the place of the NaN among the values.
+    NanNotRepresentable,
+
+    /// A slice has more indices than the tensor dimensions. Number: the dimensions.
+    TooManyIndices,
+    /// An index is outside its dimension. Number: the dimension, counted from the outermost.
+    IndexOutOfRange,
+    /// A slice has the step 0. Number: the dimension, counted from the outermost.
+    ZeroStep,
+    /// A part of a slice begins or ends within a byte.
+    SplitByte,
 }
 
 impl ErrorKind {
@@ -156,25 +184,63 @@ impl ErrorKind {
             Self::TrailingBytes => "file goes on behind the last tensor",
             Self::TooFewSlots => "too few slots",
             Self::BufferTooSmall => "buffer is too small",
+            Self::DtypeMismatch => "elements are of another dtype",
+            Self::Misaligned => "elements do not lie in memory as their type demands",
+            Self::BigEndianHost => "elements are little-endian, which this machine is not",
+            Self::InvalidBool => "a boolean is neither 0 nor 1",
+            Self::PartialElement => "the last element is not whole",
+            Self::NotReal => "elements of this dtype are no real numbers",
+            Self::NanNotRepresentable => "dtype has no code for NaN",
+            Self::TooManyIndices => "more indices than dimensions",
+            Self::IndexOutOfRange => "index is outside its dimension",
+            Self::ZeroStep => "step of a slice is 0",
+            Self::SplitByte => "slice begins or ends within a byte",
         }
     }
 
-    /// What stands before and behind [`Error::number`] in a message.
-    const fn number_words(self) -> Option<(&'static str, &'static str)> {
+    /// What stands before [`Error::number`] in a message, its unit, and what stands behind.
+    const fn number_words(self) -> Option<(&'static str, &'static str, &'static str)> {
         Some(match self {
             Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated => {
-                ("", " bytes missing")
+                ("", " byte", " missing")
             }
-            Self::HeaderTooLarge => ("", " bytes"),
-            Self::DuplicateKey | Self::DuplicateName => ("the other at byte ", ""),
-            Self::PartialByte => ("", " bits"),
-            Self::SizeMismatch => ("", " bytes needed"),
-            Self::Gap => ("", " bytes"),
-            Self::Overlap => ("", " bytes shared"),
-            Self::TrailingBytes => ("", " bytes too many"),
-            Self::TooFewSlots | Self::BufferTooSmall => ("", " needed"),
+            Self::HeaderTooLarge | Self::Gap => ("", " byte", ""),
+            Self::DuplicateKey | Self::DuplicateName => ("the other at byte ", "", ""),
+            Self::PartialByte => ("", " bit", ""),
+            Self::SizeMismatch => ("", " byte", " needed"),
+            Self::Overlap => ("", " byte", " shared"),
+            Self::TrailingBytes => ("", " byte", " too many"),
+            Self::TooFewSlots | Self::BufferTooSmall => ("", "", " needed"),
+            Self::Misaligned => ("a multiple of ", " byte", " needed"),
+            Self::PartialElement => ("", " byte", " of it"),
+            Self::InvalidBool => ("element ", "", ""),
+            Self::NanNotRepresentable => ("value ", "", ""),
+            Self::TooManyIndices => ("", " dimension", ""),
+            Self::IndexOutOfRange | Self::ZeroStep => ("dimension ", "", ""),
             _ => return None,
         })
+    }
+
+    /// Whether it is about something that the caller brings, and has a place in the input only if a
+    /// tensor is part of it.
+    const fn is_of_caller(self) -> bool {
+        matches!(
+            self,
+            Self::PartialByte
+                | Self::TooFewSlots
+                | Self::BufferTooSmall
+                | Self::DtypeMismatch
+                | Self::Misaligned
+                | Self::BigEndianHost
+                | Self::InvalidBool
+                | Self::PartialElement
+                | Self::NotReal
+                | Self::NanNotRepresentable
+                | Self::TooManyIndices
+                | Self::IndexOutOfRange
+                | Self::ZeroStep
+                | Self::SplitByte
+        )
     }
 }
 
@@ -205,7 +271,8 @@ impl Error {
         self.kind
     }
 
-    /// Where, in bytes from the start of the input.
+    /// Where, in bytes from the start of the input. An error about the elements of a tensor is where
+    /// the header describes it, and at 0 if they are of no tensor.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         let [a, b, c, d] = self.offset_low.to_le_bytes();
@@ -248,19 +315,22 @@ impl fmt::Display for Error {
                 _ => ", data_offsets",
             })?;
         }
-        if let Some((before, behind)) = self.kind.number_words() {
+        if self.kind == ErrorKind::DtypeMismatch {
+            let dtype = raw::size(self.number).and_then(|at| Dtype::ALL.get(at));
+            f.write_str(", ")?;
+            f.write_str(dtype.map_or("", |dtype| dtype.name()))?;
+        }
+        if let Some((before, unit, behind)) = self.kind.number_words() {
             f.write_str(", ")?;
             f.write_str(before)?;
             Decimal(self.number).fmt(f)?;
-            match behind.strip_prefix(" bytes") {
-                Some(behind) if self.number == 1 => {
-                    f.write_str(" byte")?;
-                    f.write_str(behind)?;
-                }
-                _ => f.write_str(behind)?,
+            f.write_str(unit)?;
+            if !unit.is_empty() && self.number != 1 {
+                f.write_str("s")?;
             }
+            f.write_str(behind)?;
         }
-        if matches!(self.kind, ErrorKind::TooFewSlots | ErrorKind::BufferTooSmall) {
+        if self.kind.is_of_caller() && self.offset() == 0 {
             return Ok(());
         }
         f.write_str(" (at byte ")?;

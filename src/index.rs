@@ -51,8 +51,8 @@ impl<'data, 'slots> Index<'data, 'slots> {
     /// ```
     ///
     /// # Errors
-    /// Every [`ErrorKind`](crate::ErrorKind) but `DataTruncated`, `TrailingBytes` and
-    /// `BufferTooSmall`.
+    /// Every [`ErrorKind`](crate::ErrorKind) up to `TooFewSlots` but `DataTruncated` and
+    /// `TrailingBytes`.
     pub const fn build(bytes: &'data [u8], slots: &'slots mut [Slot]) -> Result<Self, Error> {
         Options::new().index(bytes, slots)
     }

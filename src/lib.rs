@@ -120,8 +120,10 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+mod buffer;
 pub mod docs;
 mod dtype;
+mod elements;
 mod error;
 mod header;
 #[cfg(feature = "std")]
@@ -138,6 +140,7 @@ mod slots;
 mod tensor;
 
 pub use dtype::Dtype;
+pub use elements::{Element, ElementIter, Elements, Overflow, Values};
 pub use error::{DisplayError, Error, ErrorKind};
 pub use header::deviation::{Deviation, DeviationKind, Deviations};
 pub use header::entries::{Entries, Entry, Position};

@@ -374,6 +374,24 @@ pub(crate) const fn power_of_ten(exponent: usize) -> u64 {
     if exponent < POWERS.len() { POWERS[exponent] } else { 0 }
 }
 
+/// `a / b`, and 0 where that is not a number.
+#[inline(always)]
+pub(crate) const fn quotient(a: usize, b: usize) -> usize {
+    match a.checked_div(b) {
+        Some(quotient) => quotient,
+        None => 0,
+    }
+}
+
+/// What `a / b` leaves, and 0 where that is not a number.
+#[inline(always)]
+pub(crate) const fn remainder(a: usize, b: usize) -> usize {
+    match a.checked_rem(b) {
+        Some(rest) => rest,
+        None => 0,
+    }
+}
+
 /// `usize` as `u64`, on every machine.
 #[inline(always)]
 pub(crate) const fn wide(n: usize) -> u64 {

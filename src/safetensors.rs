@@ -39,7 +39,7 @@ impl<'data, 'slots> SafeTensors<'data, 'slots> {
     /// names are looked at last.
     ///
     /// # Errors
-    /// Every [`ErrorKind`](crate::ErrorKind) but `BufferTooSmall`.
+    /// Every [`ErrorKind`](crate::ErrorKind) up to `TooFewSlots`.
     pub const fn parse(bytes: &'data [u8], slots: &'slots mut [Slot]) -> Result<Self, Error> {
         Options::new().parse(bytes, slots)
     }

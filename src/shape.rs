@@ -5,6 +5,7 @@ use core::iter::FusedIterator;
 
 use crate::header::scan::Cursor;
 use crate::header::text::Decimal;
+use crate::{Error, ErrorKind, buffer, raw};
 
 /// The dimensions of a tensor, outermost first; a scalar has none.
 ///
@@ -19,6 +20,11 @@ impl<'data> Shape<'data> {
     /// `cursor` must be behind the bracket that opens an array of integers which was checked.
     pub(crate) const fn new(cursor: Cursor<'data>) -> Self {
         Self { cursor }
+    }
+
+    /// Where it stands in the header.
+    pub(crate) const fn place(&self) -> usize {
+        self.cursor.at
     }
 
     /// The number of dimensions.
@@ -58,6 +64,81 @@ impl<'data> Shape<'data> {
         count
     }
 
+    /// All dimensions, if there are `N`; usable in a `const`.
+    ///
+    /// ```
+    /// # use safetensors_core::{SafeTensors, Slot};
+    /// # let file = include_bytes!("../examples/digits/digits.safetensors");
+    /// # let mut slots = [Slot::EMPTY; 8];
+    /// # let model = SafeTensors::parse(file, &mut slots)?;
+    /// let weight = model.tensor("fc1.weight").unwrap();
+    /// let Some([rows, columns]) = weight.shape().to_array() else { panic!("not a matrix") };
+    /// assert_eq!((rows, columns), (32, 64));
+    /// # Ok::<(), safetensors_core::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn to_array<const N: usize>(&self) -> Option<[u64; N]> {
+        let mut array = [0; N];
+        let mut rest: &mut [u64] = &mut array;
+        let mut dims = self.iter();
+        while let Some((to, others)) = rest.split_first_mut() {
+            *to = match dims.next_dim() {
+                Some(dim) => dim,
+                None => return None,
+            };
+            rest = others;
+        }
+        if dims.next_dim().is_some() { None } else { Some(array) }
+    }
+
+    /// Copies the dimensions to the beginning of `to` and returns them there.
+    ///
+    /// # Errors
+    /// [`BufferTooSmall`](ErrorKind::BufferTooSmall) if they are more than `to` holds,
+    /// [`SizeOverflow`](ErrorKind::SizeOverflow) if one is more than a `T` holds.
+    pub fn copy_into<'to, T: TryFrom<u64>>(&self, to: &'to mut [T]) -> Result<&'to mut [T], Error> {
+        let place = raw::wide(self.place());
+        let to = buffer::prefix(to, self.rank(), place)?;
+        for (to, dim) in to.iter_mut().zip(self) {
+            *to = T::try_from(dim).map_err(|_| Error::new(ErrorKind::SizeOverflow, place, 0))?;
+        }
+        Ok(to)
+    }
+
+    /// Copies the strides to the beginning of `to` and returns them there: how many elements lie
+    /// between two neighbours along each dimension. Tensors in a file are row-major, so the last is 1.
+    ///
+    /// ```
+    /// # use safetensors_core::{SafeTensors, Slot};
+    /// # let file = include_bytes!("../examples/digits/digits.safetensors");
+    /// # let mut slots = [Slot::EMPTY; 8];
+    /// # let model = SafeTensors::parse(file, &mut slots)?;
+    /// let weight = model.tensor("fc1.weight").unwrap();
+    /// assert_eq!(weight.shape(), [32, 64]);
+    /// assert_eq!(weight.shape().strides_into(&mut [0; 4])?, [64, 1]);
+    /// # Ok::<(), safetensors_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BufferTooSmall`](ErrorKind::BufferTooSmall) if there are more dimensions than `to` holds,
+    /// [`SizeOverflow`](ErrorKind::SizeOverflow) if a stride does not fit 64 bits, as can be if there
+    /// are no elements.
+    pub fn strides_into<'to>(&self, to: &'to mut [u64]) -> Result<&'to mut [u64], Error> {
+        let to = self.copy_into(to)?;
+        let mut stride: u64 = 1;
+        for (i, to) in to.iter_mut().enumerate().rev() {
+            let dim = core::mem::replace(to, stride);
+            if i > 0 {
+                stride = stride.checked_mul(dim).ok_or(Error::new(
+                    ErrorKind::SizeOverflow,
+                    raw::wide(self.place()),
+                    0,
+                ))?;
+            }
+        }
+        Ok(to)
+    }
+
     /// The dimensions, outermost first.
     #[must_use]
     pub const fn iter(&self) -> Dims<'data> {
@@ -91,14 +172,25 @@ impl PartialEq for Shape<'_> {
 
 impl Eq for Shape<'_> {}
 
-impl PartialEq<[u64]> for Shape<'_> {
-    fn eq(&self, other: &[u64]) -> bool {
-        self.iter().eq(other.iter().copied())
+/// With integers of any type.
+impl<T: Copy + TryInto<u64>> PartialEq<[T]> for Shape<'_> {
+    fn eq(&self, other: &[T]) -> bool {
+        let mut dims = self.iter();
+        other.iter().all(|other| match (dims.next(), (*other).try_into()) {
+            (Some(dim), Ok(other)) => dim == other,
+            _ => false,
+        }) && dims.next().is_none()
     }
 }
 
-impl<const N: usize> PartialEq<[u64; N]> for Shape<'_> {
-    fn eq(&self, other: &[u64; N]) -> bool {
+impl<T: Copy + TryInto<u64>> PartialEq<&[T]> for Shape<'_> {
+    fn eq(&self, other: &&[T]) -> bool {
+        *self == **other
+    }
+}
+
+impl<T: Copy + TryInto<u64>, const N: usize> PartialEq<[T; N]> for Shape<'_> {
+    fn eq(&self, other: &[T; N]) -> bool {
         *self == other[..]
     }
 }
@@ -106,15 +198,23 @@ impl<const N: usize> PartialEq<[u64; N]> for Shape<'_> {
 /// As `[2, 3]`.
 impl fmt::Display for Shape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        let mut separator = "";
-        for dim in self {
-            f.write_str(separator)?;
-            Decimal(dim).fmt(f)?;
-            separator = ", ";
-        }
-        f.write_str("]")
+        write_dims(self.iter(), f)
     }
+}
+
+/// Dimensions in brackets.
+pub(crate) fn write_dims(
+    dims: impl Iterator<Item = u64>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str("[")?;
+    let mut separator = "";
+    for dim in dims {
+        f.write_str(separator)?;
+        Decimal(dim).fmt(f)?;
+        separator = ", ";
+    }
+    f.write_str("]")
 }
 
 impl fmt::Debug for Shape<'_> {
@@ -124,7 +224,7 @@ impl fmt::Debug for Shape<'_> {
 }
 
 /// The dimensions of a [`Shape`].
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct Dims<'data> {
     cursor: Cursor<'data>,
     first: bool,

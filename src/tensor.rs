@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::header::info::TensorInfo;
 use crate::header::text::Text;
-use crate::{Dtype, Shape};
+use crate::{Dtype, Elements, Shape};
 
 /// A tensor of a file that was parsed: its description and its data, borrowed.
 #[derive(Clone, Copy)]
@@ -41,6 +41,24 @@ impl<'data> TensorView<'data> {
     #[must_use]
     pub const fn data(&self) -> &'data [u8] {
         self.data
+    }
+
+    /// The numbers: as a slice, one by one, copied, or converted to `f32`.
+    ///
+    /// ```
+    /// # use safetensors_core::{SafeTensors, Slot};
+    /// # let file = include_bytes!("../examples/digits/digits.safetensors");
+    /// let mut slots = [Slot::EMPTY; 8];
+    /// let model = SafeTensors::parse(file, &mut slots)?;
+    /// let bias = model.tensor("fc2.bias").unwrap();
+    /// let mut numbers = [0.0; 10];
+    /// bias.elements().convert_into(&mut numbers)?;
+    /// assert!(numbers[0] > 0.0);
+    /// # Ok::<(), safetensors_core::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn elements(&self) -> Elements<'data> {
+        Elements::of(self.dtype(), self.data, self.info.place())
     }
 
     /// What the header says, with the place in the file.

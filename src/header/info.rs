@@ -49,6 +49,11 @@ impl<'data> TensorInfo<'data> {
         self.name
     }
 
+    /// Where in the file the shape is described.
+    pub(crate) const fn place(&self) -> u64 {
+        raw::wide(self.shape.place())
+    }
+
     /// The type of the elements.
     #[must_use]
     pub const fn dtype(&self) -> Dtype {

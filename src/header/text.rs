@@ -7,7 +7,7 @@ use core::str::{self, Chars as StrChars};
 
 use super::scan;
 use crate::raw::{self, FAST, Hasher, WORD};
-use crate::{Error, ErrorKind};
+use crate::{Error, buffer};
 
 /// A string of the header: the name of a tensor, a metadata key or a metadata value.
 ///
@@ -90,12 +90,10 @@ impl<'data> Text<'data> {
     /// Copies the unescaped text into `buffer` and returns it as `str`.
     ///
     /// # Errors
-    /// [`ErrorKind::BufferTooSmall`], with the bytes needed as its number.
+    /// [`BufferTooSmall`](crate::ErrorKind::BufferTooSmall), with the bytes needed as its number.
     pub fn decode_into<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer str, Error> {
         let len = self.len();
-        let Some((buffer, _)) = buffer.split_at_mut_checked(len) else {
-            return Err(Error::new(ErrorKind::BufferTooSmall, 0, raw::wide(len)));
-        };
+        let buffer = buffer::prefix(buffer, len, 0)?;
         let mut bytes = self.bytes();
         for to in buffer.iter_mut() {
             *to = bytes.next().unwrap_or(0);

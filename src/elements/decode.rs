@@ -1,0 +1,225 @@
+//! From every dtype to `f32`.
+//!
+//! F16, F32 and F64 are the binary formats of IEEE 754; BF16 is the upper half of an F32. `minifloat`
+//! has what is narrower.
+#![allow(clippy::as_conversions)]
+
+use half::f16;
+
+use super::minifloat;
+use crate::Dtype;
+use crate::raw::{self, FAST};
+
+/// The value of element `i`, which must be one; `None` for complex numbers.
+pub(super) const fn value(dtype: Dtype, bytes: &[u8], i: usize) -> Option<f32> {
+    Some(match dtype {
+        Dtype::F4 => {
+            let pair = raw::byte(bytes, i >> 1);
+            minifloat::decode(dtype, if i & 1 == 0 { pair & 0xf } else { pair >> 4 })
+        }
+        Dtype::F6_E2M3 | Dtype::F6_E3M2 => {
+            let [a, b, c, d] = split_f6(array(bytes, i >> 2));
+            minifloat::decode(
+                dtype,
+                match i & 3 {
+                    0 => a,
+                    1 => b,
+                    2 => c,
+                    _ => d,
+                },
+            )
+        }
+        Dtype::F8_E4M3
+        | Dtype::F8_E5M2
+        | Dtype::F8_E4M3FNUZ
+        | Dtype::F8_E5M2FNUZ
+        | Dtype::F8_E8M0 => minifloat::decode(dtype, raw::byte(bytes, i)),
+        Dtype::BOOL => bool_value(array(bytes, i)),
+        Dtype::U8 => u8::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::I8 => i8::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::U16 => u16::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::I16 => i16::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::U32 => u32::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::I32 => i32::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::U64 => u64::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::I64 => i64::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::F16 => f16_value(array(bytes, i)),
+        Dtype::BF16 => bf16_value(array(bytes, i)),
+        Dtype::F32 => f32::from_le_bytes(array(bytes, i)),
+        Dtype::F64 => f64::from_le_bytes(array(bytes, i)) as f32,
+        Dtype::C64 => return None,
+    })
+}
+
+/// The `i`-th `N` bytes; zeros behind the end.
+const fn array<const N: usize>(bytes: &[u8], i: usize) -> [u8; N] {
+    match raw::chunk(bytes, i.wrapping_mul(N)) {
+        Some(array) => *array,
+        None => [0; N],
+    }
+}
+
+const fn bool_value([byte]: [u8; 1]) -> f32 {
+    if byte == 0 { 0.0 } else { 1.0 }
+}
+
+/// The codes in three bytes of F6, the first in the lowest bits.
+const fn split_f6([a, b, c]: [u8; 3]) -> [u8; 4] {
+    [a & 0x3f, a >> 6 | (b & 0xf) << 2, b >> 4 | (c & 3) << 4, c >> 2]
+}
+
+const fn bf16_value([low, high]: [u8; 2]) -> f32 {
+    f32::from_le_bytes([0, 0, low, high])
+}
+
+/// An F16 as `f32`. Where speed counts all three cases are computed and one is selected, which a
+/// compiler can do for several elements at once.
+#[inline(always)]
+const fn f16_value(bytes: [u8; 2]) -> f32 {
+    /// Infinity, and above it NaN; below it the exponents, of which 0 means subnormal.
+    const INFINITY: u32 = 0x7c00;
+    const SMALLEST_NORMAL: u32 = 0x400;
+    /// 2⁻²⁴, of which subnormal numbers are multiples.
+    const SUBNORMAL_UNIT: f32 = f32::from_bits((127 - 24) << 23);
+
+    let code = u16::from_le_bytes(bytes);
+    if !FAST {
+        return f16::from_bits(code).to_f32_const();
+    }
+    let magnitude = (code & 0x7fff) as u32;
+    let sign = ((code & 0x8000) as u32) << 16;
+    let subnormal = (magnitude as f32 * SUBNORMAL_UNIT).to_bits();
+    // The bias is 15 there and 127 here.
+    let normal = (magnitude << 13).wrapping_add((127 - 15) << 23);
+    let quiet = if magnitude > INFINITY { 1 << 22 } else { 0 };
+    let special = magnitude << 13 | f32::INFINITY.to_bits() | quiet;
+    f32::from_bits(
+        sign | if magnitude >= INFINITY {
+            special
+        } else if magnitude < SMALLEST_NORMAL {
+            subnormal
+        } else {
+            normal
+        },
+    )
+}
+
+/// The values of all elements; `to` has room for as many.
+pub(super) fn values(dtype: Dtype, bytes: &[u8], to: &mut [f32]) {
+    match dtype {
+        Dtype::F4 => f4(bytes, to),
+        Dtype::F6_E2M3 | Dtype::F6_E3M2 => f6(dtype, bytes, to),
+        Dtype::F8_E4M3
+        | Dtype::F8_E5M2
+        | Dtype::F8_E4M3FNUZ
+        | Dtype::F8_E5M2FNUZ
+        | Dtype::F8_E8M0 => f8(dtype, bytes, to),
+        Dtype::BOOL => each(bytes, to, bool_value),
+        Dtype::U8 => each(bytes, to, |bytes| u8::from_le_bytes(bytes) as f32),
+        Dtype::I8 => each(bytes, to, |bytes| i8::from_le_bytes(bytes) as f32),
+        Dtype::U16 => each(bytes, to, |bytes| u16::from_le_bytes(bytes) as f32),
+        Dtype::I16 => each(bytes, to, |bytes| i16::from_le_bytes(bytes) as f32),
+        Dtype::U32 => each(bytes, to, |bytes| u32::from_le_bytes(bytes) as f32),
+        Dtype::I32 => each(bytes, to, |bytes| i32::from_le_bytes(bytes) as f32),
+        Dtype::U64 => each(bytes, to, |bytes| u64::from_le_bytes(bytes) as f32),
+        Dtype::I64 => each(bytes, to, |bytes| i64::from_le_bytes(bytes) as f32),
+        Dtype::F16 => f16s(bytes, to),
+        Dtype::BF16 => each(bytes, to, bf16_value),
+        Dtype::F32 => each(bytes, to, f32::from_le_bytes),
+        Dtype::F64 => each(bytes, to, |bytes| f64::from_le_bytes(bytes) as f32),
+        Dtype::C64 => {}
+    }
+}
+
+#[inline(always)]
+fn each<const N: usize>(bytes: &[u8], to: &mut [f32], value: impl Fn([u8; N]) -> f32) {
+    let (chunks, _) = bytes.as_chunks();
+    for (to, bytes) in to.iter_mut().zip(chunks) {
+        *to = value(*bytes);
+    }
+}
+
+/// half knows the instructions of the processor, which it finds out with the help of `std`.
+#[cfg(feature = "std")]
+fn f16s(bytes: &[u8], to: &mut [f32]) {
+    use half::slice::HalfFloatSliceExt;
+
+    let (blocks, rest) = bytes.as_chunks::<128>();
+    let (to_blocks, to_rest) = to.as_chunks_mut::<64>();
+    let mut halves = [f16::ZERO; 64];
+    for (to, block) in to_blocks.iter_mut().zip(blocks) {
+        for (half, bytes) in halves.iter_mut().zip(block.as_chunks().0) {
+            *half = f16::from_le_bytes(*bytes);
+        }
+        halves.convert_to_f32_slice(to);
+    }
+    each(rest, to_rest, f16_value);
+}
+
+#[cfg(not(feature = "std"))]
+fn f16s(bytes: &[u8], to: &mut [f32]) {
+    each(bytes, to, f16_value);
+}
+
+fn f8(dtype: Dtype, bytes: &[u8], to: &mut [f32]) {
+    if !FAST {
+        return each(bytes, to, |[code]| minifloat::decode(dtype, code));
+    }
+    let table = match dtype {
+        Dtype::F8_E4M3 => &F8_E4M3,
+        Dtype::F8_E5M2 => &F8_E5M2,
+        Dtype::F8_E4M3FNUZ => &F8_E4M3FNUZ,
+        Dtype::F8_E5M2FNUZ => &F8_E5M2FNUZ,
+        _ => &F8_E8M0,
+    };
+    each(bytes, to, |[code]| entry(table, code));
+}
+
+fn f6(dtype: Dtype, bytes: &[u8], to: &mut [f32]) {
+    let table = if matches!(dtype, Dtype::F6_E2M3) { &F6_E2M3 } else { &F6_E3M2 };
+    for (to, bytes) in to.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+        *to = split_f6(*bytes)
+            .map(|code| if FAST { entry(table, code) } else { minifloat::decode(dtype, code) });
+    }
+}
+
+fn f4(bytes: &[u8], to: &mut [f32]) {
+    for (to, pair) in to.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *to = if FAST {
+            entry(&F4_PAIRS, *pair)
+        } else {
+            [pair & 0xf, pair >> 4].map(|code| minifloat::decode(Dtype::F4, code))
+        };
+    }
+}
+
+// ── every code's value, computed by the compiler ──
+
+static F8_E4M3: [f32; 256] = minifloat::table(Dtype::F8_E4M3);
+static F8_E5M2: [f32; 256] = minifloat::table(Dtype::F8_E5M2);
+static F8_E4M3FNUZ: [f32; 256] = minifloat::table(Dtype::F8_E4M3FNUZ);
+static F8_E5M2FNUZ: [f32; 256] = minifloat::table(Dtype::F8_E5M2FNUZ);
+static F8_E8M0: [f32; 256] = minifloat::table(Dtype::F8_E8M0);
+static F6_E2M3: [f32; 256] = minifloat::table(Dtype::F6_E2M3);
+static F6_E3M2: [f32; 256] = minifloat::table(Dtype::F6_E3M2);
+
+/// Of two elements in a byte.
+static F4_PAIRS: [[f32; 2]; 256] = {
+    let mut table = [[0.0; 2]; 256];
+    let mut rest: &mut [[f32; 2]] = &mut table;
+    let mut pair: u8 = 0;
+    while let Some((values, others)) = rest.split_first_mut() {
+        let (low, high) = (pair & 0xf, pair >> 4);
+        *values = [minifloat::decode(Dtype::F4, low), minifloat::decode(Dtype::F4, high)];
+        pair = pair.wrapping_add(1);
+        rest = others;
+    }
+    table
+};
+
+/// A table of 256 has an entry for every byte.
+#[inline(always)]
+#[allow(clippy::indexing_slicing)]
+fn entry<T: Copy>(table: &[T; 256], code: u8) -> T {
+    table[raw::small(code)]
+}

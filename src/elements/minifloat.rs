@@ -1,0 +1,241 @@
+//! Floats of 4, 6 and 8 bits: one decoder and one encoder, and a description of each format.
+//!
+//! Sources, of layouts, biases and special values:
+//! - F8_E4M3, F8_E5M2: *OCP 8-bit Floating Point Specification (OFP8)*, revision 1.0, section 5,
+//!   after Micikevicius et al., [FP8 Formats for Deep Learning](https://arxiv.org/abs/2209.05433).
+//! - F8_E4M3FNUZ, F8_E5M2FNUZ: Noune et al.,
+//!   [8-bit Numerical Formats for Deep Neural Networks](https://arxiv.org/abs/2206.02915).
+//! - F8_E8M0, F6_E2M3, F6_E3M2, F4: *OCP Microscaling Formats (MX) Specification*, version 1.0,
+//!   sections 5.3 and 5.4.
+#![allow(clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use crate::Dtype;
+
+/// What is done with a value that is beyond the largest finite one of a dtype, when an `f32` is
+/// [converted](crate::Elements::convert_from) to it.
+///
+/// These are the two modes of the OFP8 specification, section 5.2, and mean the same for every
+/// dtype. A value is beyond when it is after rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// It becomes the largest finite value of its sign; so do infinities.
+    Saturate,
+    /// It becomes infinity, or where the dtype has none NaN (E4M3, FNUZ, E8M0), as in PyTorch and
+    /// ml_dtypes. F4, F6 and integers have neither and saturate, which the MX specification asks of
+    /// them.
+    NonFinite,
+}
+
+/// Which codes are not finite numbers.
+#[derive(Clone, Copy)]
+enum Special {
+    /// With all exponent bits set: infinity if the mantissa is zero, otherwise NaN.
+    Ieee,
+    /// NaN, when exponent and mantissa have all bits set.
+    AllOnes,
+    /// NaN, in the place of negative zero.
+    NegativeZero,
+    /// None.
+    None,
+}
+
+/// A format with a sign bit on top of exponent and mantissa.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    bias: i32,
+    special: Special,
+}
+
+const fn format(exponent_bits: u32, mantissa_bits: u32, bias: i32, special: Special) -> Format {
+    Format { exponent_bits, mantissa_bits, bias, special }
+}
+
+const F4: Format = format(2, 1, 1, Special::None);
+const F6_E2M3: Format = format(2, 3, 1, Special::None);
+const F6_E3M2: Format = format(3, 2, 3, Special::None);
+const F8_E4M3: Format = format(4, 3, 7, Special::AllOnes);
+const F8_E5M2: Format = format(5, 2, 15, Special::Ieee);
+const F8_E4M3FNUZ: Format = format(4, 3, 8, Special::NegativeZero);
+const F8_E5M2FNUZ: Format = format(5, 2, 16, Special::NegativeZero);
+
+/// The bits of an `f32`: its exponent stands above 23 bits of mantissa and has the bias 127.
+const F32_MANTISSA: u32 = 23;
+const F32_BIAS: i32 = 127;
+const F32_SIGN: u32 = 1 << 31;
+const F32_INFINITY: u32 = f32::INFINITY.to_bits();
+const F32_NAN: u32 = f32::NAN.to_bits();
+
+impl Format {
+    const fn sign_bit(&self) -> u32 {
+        1 << (self.exponent_bits + self.mantissa_bits)
+    }
+
+    /// The code of infinity in an IEEE format, of NaN where that has all bits set.
+    const fn special_code(&self) -> u32 {
+        match self.special {
+            Special::Ieee => (self.sign_bit() - 1) >> self.mantissa_bits << self.mantissa_bits,
+            Special::AllOnes => self.sign_bit() - 1,
+            Special::NegativeZero | Special::None => self.sign_bit(),
+        }
+    }
+
+    /// The number that `code` stands for; bits above the sign are ignored. Exact.
+    const fn decode(&self, code: u8) -> f32 {
+        let code = code as u32;
+        let sign = if code & self.sign_bit() == 0 { 0 } else { F32_SIGN };
+        let magnitude = code & (self.sign_bit() - 1);
+        let mantissa = magnitude & ((1 << self.mantissa_bits) - 1);
+        let to_f32 = F32_MANTISSA - self.mantissa_bits;
+        if magnitude == 0 {
+            let is_nan = matches!(self.special, Special::NegativeZero) && sign != 0;
+            return f32::from_bits(if is_nan { F32_NAN } else { sign });
+        }
+        if magnitude >= self.special_code() {
+            let is_infinity = matches!(self.special, Special::Ieee) && mantissa == 0;
+            let bits = if is_infinity { F32_INFINITY } else { F32_NAN | mantissa << to_f32 };
+            return f32::from_bits(sign | bits);
+        }
+        let exponent = (magnitude >> self.mantissa_bits) as i32;
+        let (exponent, mantissa) = if exponent == 0 {
+            // Subnormal here, normal as f32: the highest bit becomes the one that is not stored.
+            let shift = mantissa.leading_zeros() - (u32::BITS - 1 - self.mantissa_bits);
+            (1 - shift as i32, mantissa << shift & ((1 << self.mantissa_bits) - 1))
+        } else {
+            (exponent, mantissa)
+        };
+        let exponent = (exponent + F32_BIAS - self.bias) as u32;
+        f32::from_bits(sign | exponent << F32_MANTISSA | mantissa << to_f32)
+    }
+
+    /// The code of `value`, rounded to the nearest, of two that are as near to the even one. `None`:
+    /// it is NaN, and there is no code for that.
+    const fn encode(&self, value: f32, overflow: Overflow) -> Option<u8> {
+        let bits = value.to_bits();
+        let sign = if bits & F32_SIGN == 0 { 0 } else { self.sign_bit() };
+        let magnitude = bits & !F32_SIGN;
+        if magnitude > F32_INFINITY {
+            return match self.special {
+                // Quiet, without payload.
+                Special::Ieee => Some((sign | self.special_code() | self.quiet_bit()) as u8),
+                Special::AllOnes => Some((sign | self.special_code()) as u8),
+                Special::NegativeZero => Some(self.special_code() as u8),
+                Special::None => None,
+            };
+        }
+        let code = self.round(magnitude);
+        let largest = self.special_code() - 1;
+        if code <= largest {
+            let is_zero = code == 0 && matches!(self.special, Special::NegativeZero);
+            return Some(if is_zero { 0 } else { (sign | code) as u8 });
+        }
+        Some(match (overflow, self.special) {
+            (Overflow::NonFinite, Special::NegativeZero) => self.special_code() as u8,
+            (Overflow::NonFinite, Special::Ieee | Special::AllOnes) => {
+                (sign | self.special_code()) as u8
+            }
+            _ => (sign | largest) as u8,
+        })
+    }
+
+    const fn quiet_bit(&self) -> u32 {
+        1 << (self.mantissa_bits - 1)
+    }
+
+    /// The code nearest to the `f32` of these bits, which has no sign, as if exponents had no end.
+    const fn round(&self, magnitude: u32) -> u32 {
+        let exponent = (magnitude >> F32_MANTISSA) as i32 - F32_BIAS + self.bias;
+        let shift = F32_MANTISSA - self.mantissa_bits;
+        if exponent >= 1 {
+            let rebiased = magnitude - (((F32_BIAS - self.bias) as u32) << F32_MANTISSA);
+            return round_off(rebiased, shift);
+        }
+        // Subnormal in this format. What an f32 has as subnormal is far below, and rounds to zero.
+        let shift = shift + (1 - exponent) as u32;
+        let significand = magnitude & ((1 << F32_MANTISSA) - 1) | 1 << F32_MANTISSA;
+        if shift > F32_MANTISSA + 1 { 0 } else { round_off(significand, shift) }
+    }
+}
+
+/// `number` without its lowest `shift` bits, rounded to the nearest, of two to the even one.
+const fn round_off(number: u32, shift: u32) -> u32 {
+    let half = 1 << (shift - 1);
+    let odd = number >> shift & 1;
+    (number + (half - 1) + odd) >> shift
+}
+
+/// The power of two that a code of F8_E8M0 stands for; 255 is NaN.
+const fn decode_e8m0(code: u8) -> f32 {
+    f32::from_bits(match code {
+        // 2⁻¹²⁷ is subnormal as f32.
+        0 => 1 << (F32_MANTISSA - 1),
+        u8::MAX => F32_NAN,
+        _ => (code as u32) << F32_MANTISSA,
+    })
+}
+
+/// The code of the power of two that is nearest to `value`, of two the greater one, as ml_dtypes and
+/// PyTorch round: with no mantissa the bit in front of it is the one that would be odd. NaN for
+/// what is not positive; the specification does not say.
+const fn encode_e8m0(value: f32, overflow: Overflow) -> u8 {
+    const NAN: u8 = u8::MAX;
+    const HALF: u32 = 1 << (F32_MANTISSA - 1);
+    let bits = value.to_bits();
+    if bits == 0 || bits > F32_INFINITY {
+        return NAN;
+    }
+    let code = if bits < 1 << F32_MANTISSA {
+        // Subnormal as f32, whose bits are linear: from 1.5 × 2⁻¹²⁷ on 2⁻¹²⁶ is nearer.
+        if bits < HALF + HALF / 2 { 0 } else { 1 }
+    } else {
+        (bits + HALF) >> F32_MANTISSA
+    };
+    match overflow {
+        Overflow::Saturate if code >= NAN as u32 => NAN - 1,
+        _ => code as u8,
+    }
+}
+
+/// The format of a dtype of 8 bits or fewer that has a sign.
+const fn format_of(dtype: Dtype) -> &'static Format {
+    match dtype {
+        Dtype::F4 => &F4,
+        Dtype::F6_E2M3 => &F6_E2M3,
+        Dtype::F6_E3M2 => &F6_E3M2,
+        Dtype::F8_E5M2 => &F8_E5M2,
+        Dtype::F8_E4M3FNUZ => &F8_E4M3FNUZ,
+        Dtype::F8_E5M2FNUZ => &F8_E5M2FNUZ,
+        _ => &F8_E4M3,
+    }
+}
+
+/// The value of a code of a dtype of 8 bits or fewer that stands for a float.
+pub(super) const fn decode(dtype: Dtype, code: u8) -> f32 {
+    match dtype {
+        Dtype::F8_E8M0 => decode_e8m0(code),
+        _ => format_of(dtype).decode(code),
+    }
+}
+
+/// The code of `value` in a dtype of 8 bits or fewer that stands for a float.
+pub(super) const fn encode(dtype: Dtype, value: f32, overflow: Overflow) -> Option<u8> {
+    match dtype {
+        Dtype::F8_E8M0 => Some(encode_e8m0(value, overflow)),
+        _ => format_of(dtype).encode(value, overflow),
+    }
+}
+
+/// The value of every code, those beyond the width of the dtype repeated.
+pub(super) const fn table(dtype: Dtype) -> [f32; 256] {
+    let mut table = [0.0; 256];
+    let mut rest: &mut [f32] = &mut table;
+    let mut code: u8 = 0;
+    while let Some((value, others)) = rest.split_first_mut() {
+        *value = decode(dtype, code);
+        code = code.wrapping_add(1);
+        rest = others;
+    }
+    table
+}
