@@ -135,6 +135,7 @@ mod options;
 mod raw;
 mod safetensors;
 mod shape;
+mod slice;
 mod slot;
 mod slots;
 mod tensor;
@@ -152,6 +153,7 @@ pub use metadata::{Metadata, Pairs};
 pub use options::Options;
 pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
 pub use shape::{Dims, Shape};
+pub use slice::{ByteRanges, Indices, Runs, Slice, SliceDims, TensorIndexer, TensorSlice};
 pub use slot::Slot;
 pub use tensor::TensorView;
 

@@ -306,11 +306,23 @@ fn each_kind_has_its_place_number_and_message() {
         assert_eq!(error(bytes), (*kind, *offset, *number, (*message).to_owned()));
         seen.insert(format!("{kind:?}"));
     }
-    for made_elsewhere in [NestingTooDeep, BufferTooSmall] {
-        seen.insert(format!("{made_elsewhere:?}"));
+    // Below, in numbers.rs, and in slices.rs.
+    let below = [NestingTooDeep, BufferTooSmall];
+    let of_elements = [
+        DtypeMismatch,
+        Misaligned,
+        BigEndianHost,
+        InvalidBool,
+        PartialElement,
+        NotReal,
+        NanNotRepresentable,
+    ];
+    let of_slices = [TooManyIndices, IndexOutOfRange, ZeroStep, SplitByte];
+    for kind in [&below[..], &of_elements, &of_slices].concat() {
+        seen.insert(format!("{kind:?}"));
     }
-    // One for each variant: the last of them is number 46.
-    assert_eq!(BufferTooSmall as usize + 1, seen.len());
+    // One for each variant, of which this is the last.
+    assert_eq!(SplitByte as usize + 1, seen.len());
 }
 
 #[test]

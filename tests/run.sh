@@ -151,7 +151,7 @@ image() {
 step_no_panic() {
   local name
   for name in $(public_functions); do
-    grep -Eq "(\.|::)$name\(" tests/images/src/bin/no_panic.rs ||
+    grep -Eq "(\.|::)$name(::<[^>]*>)?\(" tests/images/src/bin/no_panic.rs ||
       fail "no_panic does not call the function \`$name\`"
   done
   image no_panic

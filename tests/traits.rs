@@ -4,9 +4,11 @@
 use std::fmt::Debug;
 
 use safetensors_core::{
-    Chars, Deviation, DeviationKind, Deviations, Dims, DisplayError, Dtype, Entries, Entry, Error,
-    ErrorKind, Header, Index, Infos, InfosByOffset, Metadata, Names, Options, Pairs, Position,
-    Quoted, SafeTensors, Scan, Shape, Slot, TensorInfo, TensorView, Tensors, TensorsByOffset, Text,
+    ByteRanges, Chars, Deviation, DeviationKind, Deviations, Dims, DisplayError, Dtype,
+    ElementIter, Elements, Entries, Entry, Error, ErrorKind, Header, Index, Infos, InfosByOffset,
+    Metadata, Names, Options, Overflow, Pairs, Position, Quoted, Runs, SafeTensors, Scan, Shape,
+    Slice, SliceDims, Slot, TensorIndexer, TensorInfo, TensorSlice, TensorView, Tensors,
+    TensorsByOffset, Text, Values,
 };
 
 fn anywhere<T: Send + Sync + Unpin + Clone + Debug>() {}
@@ -19,6 +21,7 @@ fn values_are_plain() {
     plain::<DeviationKind>();
     plain::<DisplayError<'_>>();
     plain::<Dtype>();
+    plain::<Elements<'_>>();
     plain::<Entry<'_>>();
     plain::<Error>();
     plain::<ErrorKind>();
@@ -26,29 +29,38 @@ fn values_are_plain() {
     plain::<Index<'_, '_>>();
     plain::<Metadata<'_>>();
     plain::<Options>();
+    plain::<Overflow>();
     plain::<Position>();
     plain::<Quoted<'_>>();
     plain::<SafeTensors<'_, '_>>();
     plain::<Scan>();
     plain::<Shape<'_>>();
+    plain::<Slice<'_, 4>>();
     plain::<Slot>();
+    plain::<TensorIndexer>();
     plain::<TensorInfo<'_>>();
+    plain::<TensorSlice<'_, 4>>();
     plain::<TensorView<'_>>();
     plain::<Text<'_>>();
 }
 
 #[test]
 fn iterators_can_be_kept() {
+    anywhere::<ByteRanges<4>>();
     anywhere::<Chars<'_>>();
     anywhere::<Deviations<'_>>();
     anywhere::<Dims<'_>>();
+    anywhere::<ElementIter<'_, f32>>();
     anywhere::<Entries<'_>>();
     anywhere::<Infos<'_>>();
     anywhere::<InfosByOffset<'_, '_>>();
     anywhere::<Names<'_>>();
     anywhere::<Pairs<'_>>();
+    anywhere::<Runs<'_, 4>>();
+    anywhere::<SliceDims<'_, 4>>();
     anywhere::<Tensors<'_>>();
     anywhere::<TensorsByOffset<'_, '_>>();
+    anywhere::<Values<'_>>();
 }
 
 #[test]

@@ -9,10 +9,11 @@ use core::fmt::{self, Debug, Display, Write};
 use core::hash::{Hash, Hasher};
 use core::hint::black_box;
 
+use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
-    Deviation, Dtype, Entry, Error, Header, Index, Metadata, Options, PREFIX_LEN, SafeTensors,
-    Scan, Slot, TensorInfo, TensorView, Text,
+    Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, Options, Overflow,
+    PREFIX_LEN, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView, Text,
 };
 
 #[cortex_m_rt::entry]
@@ -138,6 +139,8 @@ fn view(view: &TensorView<'_>) {
     black_box((view.shape() == [black_box(2), 3], view.shape() == *black_box(&[1, 2][..])));
     text(&view.name());
     info(&view.info());
+    numbers(view.elements());
+    slices(view);
     #[cfg(feature = "reachable")]
     black_box(view.data()[view.shape().rank()]);
 }
@@ -206,16 +209,119 @@ fn info(info: &TensorInfo<'_>) {
     debug(info);
     black_box((info.dtype(), info.data_offsets(), info.byte_range(), info.data_len()));
     text(&info.name());
-    let shape = info.shape();
-    display(&shape);
-    debug(&shape);
+    shape(&info.shape());
+}
+
+fn shape(shape: &Shape<'_>) {
+    display(shape);
+    debug(shape);
     black_box((shape.rank(), shape.dim(black_box(1)), shape.element_count()));
-    black_box((shape == black_box(shape), (&shape).into_iter().chain(shape).max()));
+    black_box((*shape == black_box(*shape), shape.into_iter().chain(*shape).max()));
+    black_box((*shape == *black_box(&[2_u8, 3][..]), *shape == black_box(&[2_i64, 3][..])));
+    black_box((shape.to_array::<0>(), shape.to_array::<3>()));
+    checked(shape.copy_into(&mut black_box([0_usize; 4])));
+    checked(shape.copy_into(&mut black_box([0_u8; 4])));
+    checked(shape.strides_into(&mut black_box([0; 4])));
     let mut dims = shape.iter();
     black_box(dims.next_dim());
     iterate(dims, |dim| {
         black_box(dim);
     });
+}
+
+// ── what reads and writes numbers ──
+
+/// Looks at the error, if it is one.
+fn checked<T>(result: Result<T, Error>) -> Option<T> {
+    result.map_err(|error| errors(error, b"")).ok()
+}
+
+fn numbers(elements: Elements<'_>) {
+    debug(&elements);
+    black_box((elements.dtype(), elements.bytes(), elements.len(), elements.is_empty()));
+    typed::<bool>(elements);
+    typed::<u8>(elements);
+    typed::<i8>(elements);
+    typed::<u16>(elements);
+    typed::<i16>(elements);
+    typed::<f16>(elements);
+    typed::<bf16>(elements);
+    typed::<u32>(elements);
+    typed::<i32>(elements);
+    typed::<f32>(elements);
+    typed::<[f32; 2]>(elements);
+    typed::<u64>(elements);
+    typed::<i64>(elements);
+    typed::<f64>(elements);
+    black_box(elements.value(black_box(3)));
+    if let Some(values) = checked(elements.values()) {
+        iterate_both_ways(values, |value| {
+            black_box(value);
+        });
+    }
+    let mut values = black_box([0.0; 8]);
+    black_box(checked(elements.convert_into(&mut values)));
+    let (dtype, bytes) = (elements.dtype(), &mut black_box([0; 64]));
+    for overflow in black_box([Overflow::Saturate, Overflow::NonFinite]) {
+        debug(&overflow);
+        hash(&overflow);
+        black_box(overflow == Overflow::Saturate);
+        black_box(checked(Elements::convert_from(&values, dtype, overflow, bytes)));
+    }
+    black_box(checked(Elements::new(black_box(Dtype::F6_E2M3), bytes)));
+}
+
+fn typed<T: Element>(elements: Elements<'_>) {
+    black_box(T::DTYPE);
+    let slice = black_box(checked(elements.as_slice::<T>())).unwrap_or(&[]);
+    black_box(checked(Elements::copy_from(slice, &mut black_box([0; 64]))));
+    if let Some(items) = checked(elements.iter::<T>()) {
+        iterate_both_ways(items, |item| {
+            black_box(item);
+        });
+        if let Some(first) = slice.first() {
+            let mut to = [*first; 8];
+            black_box(checked(elements.copy_into(black_box(&mut to))));
+        }
+    }
+}
+
+fn slices(view: &TensorView<'_>) {
+    let indexers = [
+        TensorIndexer::ALL,
+        TensorIndexer::select(black_box(3)),
+        TensorIndexer::range(black_box(None), black_box(Some(-1)), black_box(2)),
+        TensorIndexer::from(black_box(1_u64)..black_box(5)).step(black_box(-1)),
+    ];
+    debug(&indexers);
+    hash(&indexers);
+    black_box(indexers == black_box(indexers));
+    black_box(checked(view.info().slice(())));
+    if let Some(slice) = checked(view.info().slice(indexers)) {
+        debug(&slice);
+        black_box((slice.dtype(), slice.element_count()));
+        iterate(slice.dims(), |dim| {
+            black_box(dim);
+        });
+        iterate(slice.byte_ranges(), |range| {
+            black_box(range);
+        });
+    }
+    let indices = (black_box(1_usize).., ..black_box(2_u32), .., black_box(-1), black_box(7_i64));
+    if let Some(slice) = checked(view.slice(indices)) {
+        debug(&slice);
+        black_box((slice.dtype(), slice.element_count(), slice.elements()));
+        iterate(slice.dims(), |dim| {
+            black_box(dim);
+        });
+        black_box(slice.runs().len());
+        iterate(slice.runs(), |run| {
+            black_box(run);
+        });
+        black_box(checked(slice.copy_bytes_into(&mut black_box([0; 8]))));
+        black_box(checked(slice.copy_into(&mut black_box([0_i16; 8]))));
+        black_box(checked(slice.convert_into(&mut black_box([0.0; 8]))));
+    }
 }
 
 fn metadata(metadata: Option<Metadata<'_>>) {
