@@ -131,6 +131,9 @@ pub enum ErrorKind {
     ZeroStep,
     /// A part of a slice begins or ends within a byte.
     SplitByte,
+
+    /// Scales or zero points are neither one nor one for each channel. Number: the channels.
+    ChannelMismatch,
 }
 
 impl ErrorKind {
@@ -195,6 +198,7 @@ impl ErrorKind {
             Self::IndexOutOfRange => "index is outside its dimension",
             Self::ZeroStep => "step of a slice is 0",
             Self::SplitByte => "slice begins or ends within a byte",
+            Self::ChannelMismatch => "neither one element nor one for each channel",
         }
     }
 
@@ -217,6 +221,7 @@ impl ErrorKind {
             Self::NanNotRepresentable => ("value ", "", ""),
             Self::TooManyIndices => ("", " dimension", ""),
             Self::IndexOutOfRange | Self::ZeroStep => ("dimension ", "", ""),
+            Self::ChannelMismatch => ("", " channel", ""),
             _ => return None,
         })
     }
@@ -240,6 +245,7 @@ impl ErrorKind {
                 | Self::IndexOutOfRange
                 | Self::ZeroStep
                 | Self::SplitByte
+                | Self::ChannelMismatch
         )
     }
 }

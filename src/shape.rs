@@ -22,9 +22,9 @@ impl<'data> Shape<'data> {
         Self { cursor }
     }
 
-    /// Where it stands in the header.
+    /// Where its opening bracket stands in the header.
     pub(crate) const fn place(&self) -> usize {
-        self.cursor.at
+        self.cursor.at.saturating_sub(1)
     }
 
     /// The number of dimensions.

@@ -390,7 +390,7 @@ fn reverse(dtype: Dtype, overflow: Overflow) -> (Vec<f32>, Vec<u64>) {
     let mut codes: Vec<u64> =
         numbers(&format!("{dtype}.{kind}")).into_iter().map(u64::from).collect();
     assert!(inputs.len() == codes.len() && inputs.len() > 900);
-    while inputs.len() % at_once(dtype) != 0 {
+    while !inputs.len().is_multiple_of(at_once(dtype)) {
         inputs.push(inputs[0]);
         codes.push(codes[0]);
     }
@@ -683,7 +683,7 @@ fn whole_bytes_are_written() {
 fn check_typed<T: Element + Debug + PartialEq>(values: &[T], other: T, bytes: &[u8]) {
     let n = values.len();
     let width = size_of::<T>();
-    assert_eq!(bytes.len(), n * width);
+    assert_eq!(bytes.len(), size_of_val(values));
 
     let mut buffer = vec![0xa5; bytes.len() + 2];
     let written = Elements::copy_from(values, &mut buffer[1..]).unwrap();
@@ -895,7 +895,7 @@ impl Aligned {
 #[test]
 fn errors_name_the_tensor() {
     let file = Aligned::new(
-        r#"{"flags":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]},"layer.weight":{"dtype":"I16","data_offsets":[3,7],"shape":[2]},"z":{"dtype":"C64","shape":[1],"data_offsets":[7,15]}}"#,
+        r#"{"flags":{"shape":[3],"dtype":"BOOL","data_offsets":[0,3]},"layer.weight":{"dtype":"I16","data_offsets":[3,7],"shape":[2]},"z":{"dtype":"C64","shape":[1],"data_offsets":[7,15]}}"#,
         &[1, 0, 7, 0x34, 0x12, 0xfe, 0xff, 0, 0, 0x80, 0x3f, 0, 0, 0, 0],
     );
     let bytes = file.bytes();
@@ -909,8 +909,8 @@ fn errors_name_the_tensor() {
     assert_eq!(weight.values().unwrap().collect::<Vec<_>>(), [4660.0, -2.0]);
     assert_eq!(z.iter().unwrap().collect::<Vec<[f32; 2]>>(), [[1.0, 0.0]]);
 
-    // Behind the bracket that opens each shape.
-    let shape = br#""shape":["#;
+    // At the bracket that opens each shape.
+    let shape = br#""shape":"#;
     let shapes: Vec<_> = (shape.len()..bytes.len())
         .filter(|at| bytes[at - shape.len()..].starts_with(shape))
         .collect();

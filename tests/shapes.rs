@@ -25,9 +25,9 @@ fn with_shape<R>(dims: &[u64], check: impl FnOnce(Shape<'_>, &[u8]) -> R) -> R {
     check(index.tensor("layer.weight").unwrap().shape(), &bytes)
 }
 
-/// Where the first dimension stands, or would.
+/// Where the shape stands.
 fn place(bytes: &[u8]) -> u64 {
-    let before = br#""shape":["#;
+    let before = br#""shape":"#;
     let at = (0..bytes.len()).find(|at| bytes[*at..].starts_with(before)).unwrap();
     (at + before.len()) as u64
 }

@@ -6,9 +6,9 @@ use std::fmt::Debug;
 use safetensors_core::{
     ByteRanges, Chars, Deviation, DeviationKind, Deviations, Dims, DisplayError, Dtype,
     ElementIter, Elements, Entries, Entry, Error, ErrorKind, Header, Index, Infos, InfosByOffset,
-    Metadata, Names, Options, Overflow, Pairs, Position, Quoted, Runs, SafeTensors, Scan, Shape,
-    Slice, SliceDims, Slot, TensorIndexer, TensorInfo, TensorSlice, TensorView, Tensors,
-    TensorsByOffset, Text, Values,
+    Metadata, Names, Options, Overflow, Pairs, Position, Quantized, Quoted, Runs, SafeTensors,
+    Scan, Shape, Slice, SliceDims, Slot, TensorIndexer, TensorInfo, TensorSlice, TensorView,
+    Tensors, TensorsByOffset, Text, Values,
 };
 
 fn anywhere<T: Send + Sync + Unpin + Clone + Debug>() {}
@@ -31,6 +31,7 @@ fn values_are_plain() {
     plain::<Options>();
     plain::<Overflow>();
     plain::<Position>();
+    plain::<Quantized<'_>>();
     plain::<Quoted<'_>>();
     plain::<SafeTensors<'_, '_>>();
     plain::<Scan>();

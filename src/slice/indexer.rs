@@ -69,18 +69,15 @@ impl TensorIndexer {
         }
     }
 
-    /// What that is along a dimension of length `dim`.
+    /// What that is along a dimension of length `dim`. It may be any number of 64 bits, so signs need
+    /// one more.
     pub(super) fn resolve(&self, dim: u64) -> Result<Axis, ErrorKind> {
-        // A dimension of 2⁶³ or more is part of a tensor without elements; its end is out of reach.
-        let len = if dim > i64::MAX.cast_unsigned() { i64::MAX } else { dim.cast_signed() };
+        let len = i128::from(dim);
         match self.0 {
-            Repr::Select(index) => {
-                let index = from_start(index, len);
-                if index < 0 || index >= len {
-                    return Err(ErrorKind::IndexOutOfRange);
-                }
-                Ok(Axis { start: index.cast_unsigned(), ..Axis::NONE })
-            }
+            Repr::Select(index) => match u64::try_from(from_start(index, len)) {
+                Ok(start) if start < dim => Ok(Axis { start, ..Axis::NONE }),
+                _ => Err(ErrorKind::IndexOutOfRange),
+            },
             Repr::Range { start, end, step } => {
                 let Some(distance) = NonZero::new(step.unsigned_abs()) else {
                     return Err(ErrorKind::ZeroStep);
@@ -88,32 +85,23 @@ impl TensorIndexer {
                 let forwards = step > 0;
                 // Backwards it begins at the last and ends before the first.
                 let (low, high) = if forwards { (0, len) } else { (-1, len.wrapping_sub(1)) };
-                let start = bound(start, len, low, high, if forwards { low } else { high });
-                let end = bound(end, len, low, high, if forwards { high } else { low });
-                let (from, to) = if forwards { (start, end) } else { (end, start) };
-                let way = if from < to { from.abs_diff(to) } else { 0 };
-                let len = way.wrapping_add(distance.get().wrapping_sub(1)) / distance;
-                Ok(Axis { start: start.cast_unsigned(), step, len, selected: false })
+                let (first, behind) = if forwards { (low, high) } else { (high, low) };
+                let bound = |bound| from_start(bound, len).max(low).min(high);
+                let (start, end) = (start.map_or(first, bound), end.map_or(behind, bound));
+                let way = if forwards { end.wrapping_sub(start) } else { start.wrapping_sub(end) };
+                // None, if it ends before it begins.
+                let way = u64::try_from(way).unwrap_or(0);
+                let steps = way / distance;
+                let len = steps.wrapping_add(u64::from(way % distance != 0));
+                Ok(Axis { start: u64::try_from(start).unwrap_or(0), step, len, selected: false })
             }
         }
     }
 }
 
-/// A bound moved into `low..=high`.
-const fn bound(bound: Option<i64>, len: i64, low: i64, high: i64, default: i64) -> i64 {
-    let Some(bound) = bound else { return default };
-    let bound = from_start(bound, len);
-    if bound < low {
-        low
-    } else if bound > high {
-        high
-    } else {
-        bound
-    }
-}
-
 /// An index counted from the start, if it is counted from the end.
-const fn from_start(index: i64, len: i64) -> i64 {
+fn from_start(index: i64, len: i128) -> i128 {
+    let index = i128::from(index);
     if index < 0 { index.wrapping_add(len) } else { index }
 }
 

@@ -79,9 +79,11 @@ impl<'data, const N: usize> Slice<'data, N> {
                 if contiguous && axis.step == 1 && stride == run_bits {
                     run_bits = run_bits.wrapping_mul(axis.len);
                 } else if let Some(free) = free.next() {
-                    let step = axis.step.cast_unsigned().wrapping_mul(stride);
-                    *free = Loop { len: axis.len, step: step.cast_signed() >> 3 };
-                    split |= step;
+                    let bits = axis.step.unsigned_abs().wrapping_mul(stride);
+                    let step = (bits >> 3).cast_signed();
+                    let step = if axis.step < 0 { step.wrapping_neg() } else { step };
+                    *free = Loop { len: axis.len, step };
+                    split |= bits;
                     contiguous = false;
                 }
             }

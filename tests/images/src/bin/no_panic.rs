@@ -13,7 +13,7 @@ use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
     Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, Options, Overflow,
-    PREFIX_LEN, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView, Text,
+    PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView, Text,
 };
 
 #[cortex_m_rt::entry]
@@ -126,6 +126,15 @@ fn model(model: &SafeTensors<'_, '_>) {
     black_box(tensors.next_tensor().is_some());
     iterate(tensors, |found| view(&found));
     iterate_both_ways(model.iter_by_offset(), |found| view(&found));
+    if let Some(Some(weight)) = checked(model.quantized(black_box("w"))) {
+        debug(&weight);
+        black_box((weight.integers(), weight.channels(), Quantized::MAX_NAME));
+        black_box((weight.scale(black_box(1)), weight.zero_point(black_box(1))));
+        black_box(checked(weight.dequantize_into(&mut black_box([0.0; 8]))));
+    }
+    if let Some(tensor) = model.tensor("w") {
+        black_box(checked(Quantized::new(tensor, tensor, Some(tensor))));
+    }
     let mut names = model.names();
     black_box(names.next_name().is_some());
     iterate(names, |name| text(&name));
