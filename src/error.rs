@@ -123,6 +123,9 @@ pub enum ErrorKind {
     /// The dtype has no code for NaN. Number: the place of the NaN among the values.
     NanNotRepresentable,
 
+    /// A dimension is more than the integers of the caller's buffer can be. Number: the dimension.
+    DimensionTooLarge,
+
     /// A slice has more indices than the tensor dimensions. Number: the dimensions.
     TooManyIndices,
     /// An index is outside its dimension. Number: the dimension, counted from the outermost.
@@ -194,6 +197,7 @@ impl ErrorKind {
             Self::PartialElement => "the last element is not whole",
             Self::NotReal => "elements of this dtype are no real numbers",
             Self::NanNotRepresentable => "dtype has no code for NaN",
+            Self::DimensionTooLarge => "a dimension does not fit the buffer's integers",
             Self::TooManyIndices => "more indices than dimensions",
             Self::IndexOutOfRange => "index is outside its dimension",
             Self::ZeroStep => "step of a slice is 0",
@@ -220,6 +224,7 @@ impl ErrorKind {
             Self::InvalidBool => ("element ", "", ""),
             Self::NanNotRepresentable => ("value ", "", ""),
             Self::TooManyIndices => ("", " dimension", ""),
+            Self::DimensionTooLarge => ("", "", ""),
             Self::IndexOutOfRange | Self::ZeroStep => ("dimension ", "", ""),
             Self::ChannelMismatch => ("", " channel", ""),
             _ => return None,
@@ -241,6 +246,7 @@ impl ErrorKind {
                 | Self::PartialElement
                 | Self::NotReal
                 | Self::NanNotRepresentable
+                | Self::DimensionTooLarge
                 | Self::TooManyIndices
                 | Self::IndexOutOfRange
                 | Self::ZeroStep

@@ -95,12 +95,13 @@ impl<'data> Shape<'data> {
     ///
     /// # Errors
     /// [`BufferTooSmall`](ErrorKind::BufferTooSmall) if they are more than `to` holds,
-    /// [`SizeOverflow`](ErrorKind::SizeOverflow) if one is more than a `T` holds.
+    /// [`DimensionTooLarge`](ErrorKind::DimensionTooLarge) if one is more than a `T` holds.
     pub fn copy_into<'to, T: TryFrom<u64>>(&self, to: &'to mut [T]) -> Result<&'to mut [T], Error> {
         let place = raw::wide(self.place());
         let to = buffer::prefix(to, self.rank(), place)?;
         for (to, dim) in to.iter_mut().zip(self) {
-            *to = T::try_from(dim).map_err(|_| Error::new(ErrorKind::SizeOverflow, place, 0))?;
+            *to = T::try_from(dim)
+                .map_err(|_| Error::new(ErrorKind::DimensionTooLarge, place, dim))?;
         }
         Ok(to)
     }

@@ -306,7 +306,7 @@ fn each_kind_has_its_place_number_and_message() {
         assert_eq!(error(bytes), (*kind, *offset, *number, (*message).to_owned()));
         seen.insert(format!("{kind:?}"));
     }
-    // Below, in numbers.rs, in slices.rs, and in quantized.rs.
+    // Below, in numbers.rs, in slices.rs, in shapes.rs, and in quantized.rs.
     let below = [NestingTooDeep, BufferTooSmall];
     let of_elements = [
         DtypeMismatch,
@@ -318,7 +318,9 @@ fn each_kind_has_its_place_number_and_message() {
         NanNotRepresentable,
     ];
     let of_slices = [TooManyIndices, IndexOutOfRange, ZeroStep, SplitByte];
-    for kind in [&below[..], &of_elements, &of_slices, &[ChannelMismatch]].concat() {
+    for kind in
+        [&below[..], &of_elements, &of_slices, &[DimensionTooLarge, ChannelMismatch]].concat()
+    {
         seen.insert(format!("{kind:?}"));
     }
     // One for each variant, of which this is the last.

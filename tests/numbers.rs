@@ -944,3 +944,12 @@ fn errors_name_the_tensor() {
     check(z.values().unwrap_err(), NotReal, 0, 2, text);
     check(z.convert_into(&mut [0.0; 2]).unwrap_err(), NotReal, 0, 2, text);
 }
+
+#[test]
+fn no_elements_lie_anywhere() {
+    let bytes = [0; 9];
+    for offset in 0..9 {
+        let elements = Elements::new(Dtype::F64, &bytes[offset..offset]).unwrap();
+        assert!(elements.as_slice::<f64>().unwrap().is_empty());
+    }
+}

@@ -3,7 +3,7 @@
 mod common;
 
 use common::file;
-use safetensors_core::ErrorKind::{BufferTooSmall, SizeOverflow};
+use safetensors_core::ErrorKind::{BufferTooSmall, DimensionTooLarge, SizeOverflow};
 use safetensors_core::{Header, Index, SafeTensors, Shape, Slot};
 use serde_json::Value;
 
@@ -95,9 +95,17 @@ fn check_copy<T: TryFrom<u64> + PartialEq + Copy + std::fmt::Debug>(dims: &[u64]
                 assert_eq!(to[..dims.len()], expected[..]);
             }
             (Err(error), None) => {
-                assert_eq!((error.kind(), error.offset()), (SizeOverflow, place(bytes)));
-                let text = error.display(bytes).to_string();
-                assert!(text.starts_with("tensor \"layer.weight\": "), "{text}");
+                let first = dims.iter().find(|dim| T::try_from(**dim).is_err()).unwrap();
+                let place = place(bytes);
+                let found = (error.kind(), error.number(), error.offset());
+                assert_eq!(found, (DimensionTooLarge, *first, place));
+                assert_eq!(
+                    error.display(bytes).to_string(),
+                    format!(
+                        "tensor \"layer.weight\": a dimension does not fit the buffer's integers, \
+                         {first} (at byte {place})"
+                    )
+                );
             }
             (found, _) => panic!("{found:?} is not {expected:?}"),
         }

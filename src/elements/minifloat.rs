@@ -19,7 +19,8 @@ use crate::Dtype;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// It becomes the largest finite value of its sign; so do infinities.
+    /// It becomes the largest finite value of its sign; so do infinities. (F8_E8M0 has no sign, and
+    /// NaN for all that is not positive.)
     Saturate,
     /// It becomes infinity, or where the dtype has none NaN (E4M3, FNUZ, E8M0), as in PyTorch and
     /// ml_dtypes. F4, F6 and integers have neither and saturate, which the MX specification asks of

@@ -115,6 +115,9 @@ impl<'data> Elements<'data> {
     /// big-endian, [`InvalidBool`](ErrorKind::InvalidBool) if one of `bool` is neither 0 nor 1.
     pub fn as_slice<T: Element>(&self) -> Result<&'data [T], Error> {
         self.check::<T>()?;
+        if self.is_empty() {
+            return Ok(&[]);
+        }
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Err(self.error(ErrorKind::BigEndianHost, 0));
         }

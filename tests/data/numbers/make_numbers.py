@@ -163,8 +163,8 @@ def inputs(form):
 
 
 def halves(numpy_type, mantissa):
-    """Bits of f32 by a rule that is short enough to be followed anew by a test: for each finite code
-    in order its value, the middle between it and what the next code would be if the format went on,
+    """Bits of f32 by a rule that is short enough to be followed anew by a test: for each finite
+    code in order its value, the middle between it and what the next code would be if the format went on,
     less and plus one in the last place, and the middle itself; each of the four positive, then
     negative. At last infinity, its negative, NaN, the largest f32 and the smallest."""
     numpy_type = np.dtype(numpy_type)
