@@ -1,8 +1,9 @@
 //! Reads [safetensors], the file format in which most machine-learning weights are shipped: on
 //! microcontrollers, in wasm, and on desktops.
 //!
-//! - **No `std`, no heap, no `unsafe`, no dependencies** in the core. The caller gives the memory, one
-//!   40-byte [`Slot`] for each tensor, or none at all.
+//! - **No `std`, no heap, no `unsafe`** in the core. The caller gives the memory, one 40-byte [`Slot`] for
+//!   each tensor, or none at all. Its three dependencies are small and need none of them either: half,
+//!   byteorder, bytemuck.
 //! - **No panic is reachable.** A program that calls every entry point is linked for Cortex-M3 without a
 //!   panic handler; see the page on [safety](docs::safety).
 //! - **Every rule is checked**, and whatever is wrong is told with its kind, its byte and the name of the
@@ -26,6 +27,31 @@
 //! assert_eq!(weight.shape(), [32, 64]);
 //! assert_eq!(weight.data().len(), 32 * 64 * 4);
 //! assert_eq!(model.metadata().unwrap().value("format").unwrap(), "pt");
+//! # Ok::<(), safetensors_core::Error>(())
+//! ```
+//!
+//! # Use the weights as numbers
+//!
+//! ```
+//! use safetensors_core::{SafeTensors, Slot};
+//!
+//! # let file = include_bytes!("../examples/digits/digits.safetensors");
+//! # let mut slots = [Slot::EMPTY; 8];
+//! let model = SafeTensors::parse(file, &mut slots)?;
+//! let weight = model.tensor("fc1.weight").unwrap();
+//!
+//! // Converted from whatever they are in the file, or borrowed if they are `f32` and aligned.
+//! let mut numbers = [0.0; 32 * 64];
+//! weight.elements().convert_into(&mut numbers)?;
+//! if let Ok(borrowed) = weight.elements().as_slice::<f32>() {
+//!     assert_eq!(borrowed, numbers);
+//! }
+//!
+//! // A part of them: every second row of the first eight columns.
+//! let part = weight.slice((safetensors_core::TensorIndexer::ALL.step(2), ..8))?;
+//! assert!(part.dims().eq([16, 8]));
+//! let mut numbers = [0.0; 16 * 8];
+//! part.convert_into(&mut numbers)?;
 //! # Ok::<(), safetensors_core::Error>(())
 //! ```
 //!
@@ -92,7 +118,9 @@
 //! 4. [`Header`], [`Entries`], [`Metadata`], [`Shape`]: what needs no memory.
 //! 5. `slots`: the caller's memory, put in offset order and made an index by name.
 //! 6. [`Index`] and [`SafeTensors`]: everything checked; accessors that can't fail.
-//! 7. `host` (feature `std`): files. The command on top of it.
+//! 7. [`Elements`]: the numbers of a tensor, [converted](docs::numbers) if need be; [`TensorSlice`]: parts
+//!    of it; [`Quantized`]: integers that stand for real numbers.
+//! 8. `host` (feature `std`): files. The command on top of it.
 //!
 //! # Features
 //!

@@ -3,5 +3,8 @@
 #[doc = include_str!("compatibility.md")]
 pub mod compatibility {}
 
+#[doc = include_str!("numbers.md")]
+pub mod numbers {}
+
 #[doc = include_str!("safety.md")]
 pub mod safety {}

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 
 use crate::Dtype;
 
-/// A type whose values are the elements of one dtype: integers, floats, half's [`f16`] and [`bf16`],
+/// A type whose values are the elements of one dtype: integers, floats, half's [`struct@f16`] and [`bf16`],
 /// `[f32; 2]` for complex numbers (the real part first), and `bool`.
 ///
 /// The floats of 8 bits and fewer have no such type: [`Elements`](crate::Elements) has their values

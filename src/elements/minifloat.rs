@@ -1,12 +1,5 @@
 //! Floats of 4, 6 and 8 bits: one decoder and one encoder, and a description of each format.
-//!
-//! Sources, of layouts, biases and special values:
-//! - F8_E4M3, F8_E5M2: *OCP 8-bit Floating Point Specification (OFP8)*, revision 1.0, section 5,
-//!   after Micikevicius et al., [FP8 Formats for Deep Learning](https://arxiv.org/abs/2209.05433).
-//! - F8_E4M3FNUZ, F8_E5M2FNUZ: Noune et al.,
-//!   [8-bit Numerical Formats for Deep Neural Networks](https://arxiv.org/abs/2206.02915).
-//! - F8_E8M0, F6_E2M3, F6_E3M2, F4: *OCP Microscaling Formats (MX) Specification*, version 1.0,
-//!   sections 5.3 and 5.4.
+//! The page on numbers, `docs/numbers.md`, has the table and its sources.
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use crate::Dtype;
@@ -14,8 +7,9 @@ use crate::Dtype;
 /// What is done with a value that is beyond the largest finite one of a dtype, when an `f32` is
 /// [converted](crate::Elements::convert_from) to it.
 ///
-/// These are the two modes of the OFP8 specification, section 5.2, and mean the same for every
-/// dtype. A value is beyond when it is after rounding.
+/// These are the two modes of the
+/// [OFP8 specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1),
+/// for every dtype. A value is beyond when it is after rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {

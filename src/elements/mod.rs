@@ -36,12 +36,8 @@ use crate::{Dtype, Error, ErrorKind, buffer, raw};
 /// # Ok::<(), safetensors_core::Error>(())
 /// ```
 ///
-/// # Elements of less than a byte
-///
-/// The first element is in the lowest bits of the first byte. Of F4 there are two in a byte, as
-/// [`torch.float4_e2m1fn_x2`](https://github.com/pytorch/pytorch/pull/148791),
-/// [ONNX](https://onnx.ai/onnx/technical/float4.html) and the microscaling specification pack them; of
-/// F6 four in three bytes, for which no source is known that says otherwise.
+/// Of elements of less than a byte the first is in the lowest bits of the first byte. The page on
+/// [numbers](crate::docs::numbers) has the specifications of all formats.
 #[derive(Clone, Copy)]
 pub struct Elements<'data> {
     bytes: &'data [u8],
@@ -182,7 +178,7 @@ impl<'data> Elements<'data> {
     /// Every value of the floats up to 32 bits, of BOOL (0 and 1; any byte but 0 is true) and of the
     /// integers up to 16 bits is exact. F64 and the other integers are rounded to the nearest, of two
     /// that are as near to the even one (IEEE 754); F64 beyond the largest `f32` becomes infinite.
-    /// NaN stays NaN. The sources of the formats are named at [`Dtype`].
+    /// NaN stays NaN. Sources: the page on [numbers](crate::docs::numbers).
     ///
     /// # Errors
     /// [`NotReal`](ErrorKind::NotReal) for complex numbers,
@@ -219,7 +215,8 @@ impl<'data> Elements<'data> {
     /// Values are rounded to the nearest, of two that are as near to the even one; `overflow` says
     /// what becomes of those beyond the largest finite one. For integers the fraction is rounded in
     /// the same way; BOOL is 0 for zeros and 1 for all others; F8_E8M0, which has powers of two
-    /// alone, is NaN for what is not positive. NaN stays NaN.
+    /// alone, is NaN for what is not positive. NaN stays NaN. Sources: the page on
+    /// [numbers](crate::docs::numbers).
     ///
     /// ```
     /// # use safetensors_core::{Dtype, Elements, Overflow};
