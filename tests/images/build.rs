@@ -1,13 +1,15 @@
-//! Tells the linker the memory map, and writes the table of the corpus for `qemu`: each file with
-//! what the core, built for the host, says of it.
+//! Tells the linker the memory map, and writes tables for `qemu` of what the core, built for the host,
+//! makes of the corpus and of numbers.
 
 #[path = "src/answer.rs"]
 mod answer;
+#[path = "src/numbers.rs"]
+mod numbers;
 
 use std::path::Path;
 use std::{env, fs};
 
-use safetensors_core::Slot;
+use safetensors_core::{Dtype, Slot};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -29,5 +31,9 @@ fn main() {
         table += &format!("({name:?}, include_bytes!({file:?}), {answer:#x}),\n");
     }
     table.push(']');
-    fs::write(Path::new(&env::var_os("OUT_DIR").unwrap()).join("corpus.rs"), table).unwrap();
+    let out = env::var_os("OUT_DIR").unwrap();
+    fs::write(Path::new(&out).join("corpus.rs"), table).unwrap();
+
+    let digests: Vec<_> = Dtype::ALL.iter().map(|dtype| numbers::digest(*dtype)).collect();
+    fs::write(Path::new(&out).join("numbers.rs"), format!("{digests:#x?}")).unwrap();
 }

@@ -13,7 +13,8 @@ use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
     Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, Options, Overflow,
-    PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView, Text,
+    PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView,
+    Text,
 };
 
 #[cortex_m_rt::entry]

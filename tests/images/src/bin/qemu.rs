@@ -5,6 +5,8 @@
 
 #[path = "../answer.rs"]
 mod answer;
+#[path = "../numbers.rs"]
+mod numbers;
 #[path = "../stack.rs"]
 mod stack;
 
@@ -12,12 +14,15 @@ use core::panic::PanicInfo;
 
 use cortex_m as _;
 use cortex_m_semihosting::{debug, hio, hprintln};
-use safetensors_core::{SafeTensors, Slot};
+use safetensors_core::{Dtype, SafeTensors, Slot};
 
 static MODEL: &[u8] = include_bytes!("../../../../examples/digits/digits.safetensors");
 
 /// Name, bytes, and the digest of what a 64-bit host says of them.
 static CORPUS: &[(&str, &[u8], u64)] = include!(concat!(env!("OUT_DIR"), "/corpus.rs"));
+
+/// For each dtype, the digest of the numbers of a 64-bit host.
+static NUMBERS: [u64; Dtype::ALL.len()] = include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
 
 /// Those of the corpus whose errors are shown, of each of its groups at least one.
 const SHOWN: &[&str] = &[
@@ -53,8 +58,8 @@ const STACK: usize = 736;
 #[cortex_m_rt::entry]
 fn main() -> ! {
     static mut SLOTS: [Slot; answer::SLOTS] = [Slot::EMPTY; answer::SLOTS];
-    let good = show_model(SLOTS) & show_broken(SLOTS) & check_corpus(SLOTS) & check_stack(SLOTS);
-    exit(good)
+    let good = show_model(SLOTS) & show_broken(SLOTS) & check_corpus(SLOTS) & check_numbers();
+    exit(good & check_stack(SLOTS))
 }
 
 fn show_model(slots: &mut [Slot]) -> bool {
@@ -103,6 +108,20 @@ fn check_corpus(slots: &mut [Slot]) -> bool {
     }
     hprintln!("corpus: {}", if good { "as on the host" } else { "differs" });
     good
+}
+
+/// Whether numbers are converted as on the host, without its tables and with floats in software.
+fn check_numbers() -> bool {
+    let mut same = 0;
+    for (dtype, host) in Dtype::ALL.iter().zip(NUMBERS) {
+        if numbers::digest(*dtype) == host {
+            same += 1;
+        } else {
+            hprintln!("{}: numbers are not those of the host", dtype);
+        }
+    }
+    hprintln!("numbers: {} dtypes as on the host", same);
+    same == NUMBERS.len()
 }
 
 /// The greatest stack of a parse among all files.
