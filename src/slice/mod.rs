@@ -37,76 +37,38 @@ pub struct Slice<'data, const N: usize> {
 }
 
 impl<'data, const N: usize> Slice<'data, N> {
-    /// Works in 64 bits on every machine. For a tensor with elements nothing wraps, as its size in
-    /// bits fits; for one without there are no runs.
     pub(crate) fn new(
         info: &TensorInfo<'data>,
         indexers: [TensorIndexer; N],
     ) -> Result<Self, Error> {
         let shape = info.shape();
         let fail = |kind, number| Err(Error::new(kind, info.place(), raw::wide(number)));
-
         let mut axes = [Axis::NONE; N];
         let mut dims = [0; N];
         let mut rest = shape.iter();
-        for (i, ((axis, dim), indexer)) in axes.iter_mut().zip(&mut dims).zip(indexers).enumerate()
-        {
+        let taken = axes.iter_mut().zip(&mut dims).zip(indexers);
+        for (i, ((axis, dim), indexer)) in taken.enumerate() {
             let Some(found) = rest.next() else {
                 return fail(ErrorKind::TooManyIndices, shape.rank());
             };
-            match indexer.resolve(found) {
-                Ok(resolved) => *axis = resolved,
-                Err(kind) => return fail(kind, i),
-            }
             *dim = found;
+            *axis = match indexer.resolve(found) {
+                Ok(axis) => axis,
+                Err(kind) => return fail(kind, i),
+            };
         }
-
-        // From the innermost dimension outwards: dimensions that are taken whole lengthen the run,
-        // what is outside of one that is not is a loop.
         let inner = rest.fold(1, u64::wrapping_mul);
-        let mut element_count = inner;
-        let mut stride = inner.wrapping_mul(info.dtype().bits());
-        let mut run_bits = stride;
-        let mut start_bits: u64 = 0;
-        let mut loops = [Loop::NONE; N];
-        let mut free = loops.iter_mut().rev();
-        let mut split = 0;
-        let mut contiguous = true;
-        for (axis, dim) in axes.iter().zip(&dims).rev() {
-            element_count = element_count.wrapping_mul(axis.len);
-            start_bits = start_bits.wrapping_add(axis.start.wrapping_mul(stride));
-            if axis.len != 1 {
-                if contiguous && axis.step == 1 && stride == run_bits {
-                    run_bits = run_bits.wrapping_mul(axis.len);
-                } else if let Some(free) = free.next() {
-                    let bits = axis.step.unsigned_abs().wrapping_mul(stride);
-                    let step = (bits >> 3).cast_signed();
-                    let step = if axis.step < 0 { step.wrapping_neg() } else { step };
-                    *free = Loop { len: axis.len, step };
-                    split |= bits;
-                    contiguous = false;
-                }
+        let element_count = axes.iter().fold(inner, |count, axis| count.wrapping_mul(axis.len));
+        let (run_len, offsets) = if element_count == 0 {
+            (0, Offsets::new([Loop::NONE; N], 0, 0))
+        } else {
+            match runs(&axes, &dims, inner.wrapping_mul(info.dtype().bits())) {
+                Some(runs) => runs,
+                None => return fail(ErrorKind::SplitByte, 0),
             }
-            stride = stride.wrapping_mul(*dim);
-        }
-        if element_count == 0 {
-            (start_bits, run_bits, split) = (0, 0, 0);
-        }
-        if (start_bits | run_bits | split) & 7 != 0 {
-            return fail(ErrorKind::SplitByte, 0);
-        }
-        let runs =
-            if element_count == 0 { 0 } else { loops.iter().fold(1, |n, l| l.len.wrapping_mul(n)) };
-        Ok(Self {
-            dtype: info.dtype(),
-            place: info.place(),
-            data_start: info.byte_range().start,
-            axes,
-            rest,
-            element_count,
-            run_len: run_bits >> 3,
-            offsets: Offsets::new(loops, start_bits >> 3, runs),
-        })
+        };
+        let (dtype, place, data_start) = (info.dtype(), info.place(), info.byte_range().start);
+        Ok(Self { dtype, place, data_start, axes, rest, element_count, run_len, offsets })
     }
 
     /// The type of the elements.
@@ -145,6 +107,43 @@ impl<'data, const N: usize> Slice<'data, N> {
     pub fn byte_ranges(&self) -> ByteRanges<N> {
         ByteRanges::new(self.offsets, self.data_start, self.run_len)
     }
+}
+
+/// The length of the contiguous runs, in bytes, and where they begin; `None` if a byte is split.
+/// `inner` is the bits of all that is taken whole behind the axes.
+///
+/// There must be elements: then the tensor is shorter than 2⁶⁴ bits, and nothing wraps.
+fn runs<const N: usize>(
+    axes: &[Axis; N],
+    dims: &[u64; N],
+    inner: u64,
+) -> Option<(u64, Offsets<N>)> {
+    let mut loops = [Loop::NONE; N];
+    let mut free = loops.iter_mut().rev();
+    let (mut start, mut run, mut stride) = (0_u64, inner, inner);
+    let (mut runs, mut split) = (1_u64, 0);
+    // From the innermost outwards: what is taken one after the other lengthens the run, until
+    // something is left out; what is around that is a loop.
+    for (axis, dim) in axes.iter().zip(dims).rev() {
+        start = start.wrapping_add(axis.start.wrapping_mul(stride));
+        if axis.len == 1 {
+            // Neither.
+        } else if runs == 1 && axis.step == 1 && stride == run {
+            run = run.wrapping_mul(axis.len);
+        } else if let Some(free) = free.next() {
+            let bits = axis.step.unsigned_abs().wrapping_mul(stride);
+            let step = (bits >> 3).cast_signed();
+            let step = if axis.step < 0 { step.wrapping_neg() } else { step };
+            *free = Loop { len: axis.len, step };
+            runs = runs.wrapping_mul(axis.len);
+            split |= bits;
+        }
+        stride = stride.wrapping_mul(*dim);
+    }
+    if (start | run | split) & 7 != 0 {
+        return None;
+    }
+    Some((run >> 3, Offsets::new(loops, start >> 3, runs)))
 }
 
 impl<const N: usize> fmt::Debug for Slice<'_, N> {
