@@ -90,6 +90,12 @@ impl<'data, 'slots> Index<'data, 'slots> {
         Self { header: Header::trusted(bytes), slots, metadata: MetadataPlace::Unknown }
     }
 
+    /// The same index with its slots elsewhere.
+    #[cfg(feature = "heapless-09")]
+    pub(crate) const fn rebound<'other>(&self, slots: &'other [Slot]) -> Index<'data, 'other> {
+        Index { header: self.header, slots, metadata: self.metadata }
+    }
+
     /// The slots in use, one for each tensor.
     #[must_use]
     pub const fn slots(&self) -> &'slots [Slot] {

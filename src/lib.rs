@@ -127,6 +127,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | none | the core; this is the default |
+//! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `std` | `host`: the header of a file, without reading its data |
 //! | `cli` | the command `safetensors` |
 //!
@@ -160,6 +161,8 @@ mod index;
 mod layout;
 mod metadata;
 mod options;
+#[cfg(feature = "heapless-09")]
+mod owned;
 mod quantized;
 mod raw;
 mod safetensors;
@@ -180,6 +183,8 @@ pub use header::{Header, PREFIX_LEN, Scan};
 pub use index::{Index, Infos, InfosByOffset, Names};
 pub use metadata::{Metadata, Pairs};
 pub use options::Options;
+#[cfg(feature = "heapless-09")]
+pub use owned::{OwnedIndex, OwnedSafeTensors};
 pub use quantized::Quantized;
 pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
 pub use shape::{Dims, Shape};

@@ -13,8 +13,8 @@ use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
     Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, Options, Overflow,
-    PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorView,
-    Text,
+    OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot,
+    TensorIndexer, TensorInfo, TensorView, Text,
 };
 
 #[cortex_m_rt::entry]
@@ -23,6 +23,7 @@ fn main() -> ! {
     let slots = &mut black_box([Slot::EMPTY; 8])[..];
     whole_files(bytes, slots);
     headers(bytes, slots);
+    owners(bytes);
     dtypes(black_box("F32"));
     loop {
         core::hint::spin_loop();
@@ -237,6 +238,26 @@ fn shape(shape: &Shape<'_>) {
     iterate(dims, |dim| {
         black_box(dim);
     });
+}
+
+// ── what owns its slots ──
+
+fn owners(bytes: &[u8]) {
+    let models =
+        [OwnedSafeTensors::<8>::parse(bytes), OwnedSafeTensors::parse_with(&options(), bytes)];
+    for owner in models.into_iter().filter_map(checked) {
+        debug(&black_box(owner.clone()));
+        model(&owner.view());
+        for view in owner.view() {
+            black_box(checked(view.name().to_heapless::<8>()));
+            black_box(checked(view.shape().to_heapless::<3>()));
+        }
+    }
+    let indexes = [OwnedIndex::<8>::build(bytes), OwnedIndex::build_with(&options(), bytes)];
+    for owner in indexes.into_iter().filter_map(checked) {
+        debug(&black_box(owner.clone()));
+        index(&owner.view());
+    }
 }
 
 // ── what reads and writes numbers ──
