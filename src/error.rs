@@ -33,7 +33,7 @@ pub enum ErrorKind {
 
     /// The header is not UTF-8.
     InvalidUtf8,
-    /// The header ends in the middle of its JSON text.
+    /// The header, or a metadata value that should be JSON, ends in the middle of its JSON text.
     UnexpectedEnd,
     /// The header does not begin with an object's `{`.
     ExpectedObject,
@@ -55,7 +55,7 @@ pub enum ErrorKind {
     InvalidNumber,
     /// Arrays and objects are nested more than 127 deep, the header's own object included.
     NestingTooDeep,
-    /// Something other than white space follows the header's object.
+    /// Something other than white space follows the header's object, or a metadata value's JSON.
     TrailingCharacters,
 
     /// The description of a tensor is not an object.
@@ -137,6 +137,13 @@ pub enum ErrorKind {
 
     /// Scales or zero points are neither one nor one for each channel. Number: the channels.
     ChannelMismatch,
+
+    /// The JSON of a metadata value is nested more than 16 deep.
+    JsonTooDeep,
+    /// The JSON of a metadata value does not fit the type that was asked for.
+    JsonMismatch,
+    /// A value can't be written as JSON.
+    NotJson,
 }
 
 impl ErrorKind {
@@ -156,7 +163,7 @@ impl ErrorKind {
             Self::Gzip => "not safetensors but gzip; decompress it first",
             Self::Gguf => "not safetensors but GGUF",
             Self::InvalidUtf8 => "header is not UTF-8",
-            Self::UnexpectedEnd => "header ends in the middle of its JSON",
+            Self::UnexpectedEnd => "JSON text ends in the middle",
             Self::ExpectedObject => "header does not begin with `{`",
             Self::ExpectedKey => "expected a key in quotes",
             Self::ExpectedColon => "expected `:`",
@@ -167,7 +174,7 @@ impl ErrorKind {
             Self::UnpairedSurrogate => "unpaired surrogate",
             Self::InvalidNumber => "invalid number",
             Self::NestingTooDeep => "arrays and objects are nested more than 127 deep",
-            Self::TrailingCharacters => "characters behind the header's object",
+            Self::TrailingCharacters => "characters behind the end of the JSON text",
             Self::TensorNotObject => "description of a tensor is not an object",
             Self::DuplicateField => "field is given twice",
             Self::MissingField => "field is missing",
@@ -202,6 +209,9 @@ impl ErrorKind {
             Self::IndexOutOfRange => "index is outside its dimension",
             Self::ZeroStep => "step of a slice is 0",
             Self::SplitByte => "slice begins or ends within a byte",
+            Self::JsonTooDeep => "JSON value is nested more than 16 deep",
+            Self::JsonMismatch => "JSON value does not fit the type",
+            Self::NotJson => "value can't be written as JSON",
             Self::ChannelMismatch => "neither one element nor one for each channel",
         }
     }
@@ -252,6 +262,8 @@ impl ErrorKind {
                 | Self::ZeroStep
                 | Self::SplitByte
                 | Self::ChannelMismatch
+                | Self::JsonMismatch
+                | Self::NotJson
         )
     }
 }

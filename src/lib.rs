@@ -128,6 +128,7 @@
 //! |---|---|
 //! | none | the core; this is the default |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
+//! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
 //! | `std` | `host`: the header of a file, without reading its data |
 //! | `cli` | the command `safetensors` |
 //!
@@ -158,6 +159,8 @@ mod header;
 #[cfg(feature = "std")]
 pub mod host;
 mod index;
+#[cfg(feature = "serde-json-core-07")]
+mod json;
 mod layout;
 mod metadata;
 mod options;
@@ -181,6 +184,8 @@ pub use header::info::TensorInfo;
 pub use header::text::{Chars, Quoted, Text};
 pub use header::{Header, PREFIX_LEN, Scan};
 pub use index::{Index, Infos, InfosByOffset, Names};
+#[cfg(feature = "serde-json-core-07")]
+pub use json::encode_json;
 pub use metadata::{Metadata, Pairs};
 pub use options::Options;
 #[cfg(feature = "heapless-09")]

@@ -17,8 +17,8 @@ fn error(bytes: &[u8]) -> (ErrorKind, u64, u64, String) {
 /// A header (behind the 8 bytes of its size), and kind, offset, number and message of its error;
 /// the data section has 4 bytes.
 const HEADERS: &[(&str, ErrorKind, u64, u64, &str)] = &[
-    ("", UnexpectedEnd, 8, 0, "header ends in the middle of its JSON (at byte 8)"),
-    ("{\"a", UnexpectedEnd, 11, 0, "header ends in the middle of its JSON (at byte 11)"),
+    ("", UnexpectedEnd, 8, 0, "JSON text ends in the middle (at byte 8)"),
+    ("{\"a", UnexpectedEnd, 11, 0, "JSON text ends in the middle (at byte 11)"),
     (" []", ExpectedObject, 9, 0, "header does not begin with `{` (at byte 9)"),
     ("{a}", ExpectedKey, 9, 0, "expected a key in quotes (at byte 9)"),
     ("{\"a\" 1}", ExpectedColon, 13, 0, "expected `:` (at byte 13)"),
@@ -47,7 +47,7 @@ const HEADERS: &[(&str, ErrorKind, u64, u64, &str)] = &[
         0,
         "tensor \"a\": invalid number (at byte 19)",
     ),
-    ("{} {}", TrailingCharacters, 11, 0, "characters behind the header's object (at byte 11)"),
+    ("{} {}", TrailingCharacters, 11, 0, "characters behind the end of the JSON text (at byte 11)"),
     (
         r#"{"a":["U8",[4],[0,4]]}"#,
         TensorNotObject,
@@ -306,9 +306,10 @@ fn each_kind_has_its_place_number_and_message() {
         assert_eq!(error(bytes), (*kind, *offset, *number, (*message).to_owned()));
         seen.insert(format!("{kind:?}"));
     }
-    // Below, in numbers.rs, in slices.rs, in shapes.rs, and in quantized.rs.
-    let below = [NestingTooDeep, BufferTooSmall];
-    let of_elements = [
+    // Below, in numbers.rs, slices.rs, shapes.rs, quantized.rs, and json_values.rs.
+    let made_elsewhere = [
+        NestingTooDeep,
+        BufferTooSmall,
         DtypeMismatch,
         Misaligned,
         BigEndianHost,
@@ -316,15 +317,21 @@ fn each_kind_has_its_place_number_and_message() {
         PartialElement,
         NotReal,
         NanNotRepresentable,
+        DimensionTooLarge,
+        TooManyIndices,
+        IndexOutOfRange,
+        ZeroStep,
+        SplitByte,
+        ChannelMismatch,
+        JsonTooDeep,
+        JsonMismatch,
+        NotJson,
     ];
-    let of_slices = [TooManyIndices, IndexOutOfRange, ZeroStep, SplitByte];
-    for kind in
-        [&below[..], &of_elements, &of_slices, &[DimensionTooLarge, ChannelMismatch]].concat()
-    {
+    for kind in made_elsewhere {
         seen.insert(format!("{kind:?}"));
     }
     // One for each variant, of which this is the last.
-    assert_eq!(ChannelMismatch as usize + 1, seen.len());
+    assert_eq!(NotJson as usize + 1, seen.len());
 }
 
 #[test]

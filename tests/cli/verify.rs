@@ -19,7 +19,7 @@ fn all_files_are_checked_and_the_worst_counts() {
         owned((
             1,
             "a: ok, 1 tensor, 70 B\n",
-            "b: invalid: header ends in the middle of its JSON (at byte 9)\n",
+            "b: invalid: JSON text ends in the middle (at byte 9)\n",
         ))
     );
     let (code, stdout, stderr) = folder.run(["verify", "missing", "b", "a", "c"]);
