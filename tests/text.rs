@@ -204,3 +204,18 @@ fn every_character_in_every_spelling() {
         }
     }
 }
+
+/// A backslash in a `str` is just that.
+#[test]
+fn a_str_is_a_text() {
+    for text in ["", "w", r"a\n\u0041\\", "\"é😀\u{1b}\"", r"\"] {
+        let found = Text::from(text);
+        assert_eq!(found, text);
+        assert_eq!(found.as_str(), Some(text));
+        assert_eq!((found.to_string(), found.len()), (text.to_owned(), text.len()));
+        assert_eq!(found.chars().collect::<String>(), text);
+        assert_eq!(found.decode_into(&mut vec![0; text.len()]).unwrap(), text);
+        assert_eq!(found.raw(), text.as_bytes());
+    }
+    assert_eq!(Text::from("a\\\"\u{1b}[2J").quoted().to_string(), r#""a\\\"\u{1b}[2J""#);
+}

@@ -9,7 +9,8 @@ use super::scan;
 use crate::raw::{self, FAST, Hasher, WORD};
 use crate::{Error, buffer};
 
-/// A string of the header: the name of a tensor, a metadata key or a metadata value.
+/// A string of the header: the name of a tensor, a metadata key or a metadata value. A `str` can be
+/// one, too: to be written into a header, or to be shown [in quotes](Text::quoted).
 ///
 /// It borrows the header. Escapes (`\n`, `\u00e9`, surrogate pairs) are resolved on the way: two
 /// texts are equal, ordered and hashed by the characters they stand for, and compare with `str`.
@@ -37,7 +38,7 @@ impl<'data> Text<'data> {
         Self { raw, escaped }
     }
 
-    /// The text as it stands in the header between the quotes, escapes and all.
+    /// The text as it stands in the header between the quotes, escapes and all; of a `str` its bytes.
     #[must_use]
     pub const fn raw(&self) -> &'data [u8] {
         self.raw
@@ -84,7 +85,10 @@ impl<'data> Text<'data> {
     /// The characters, unescaped.
     #[must_use]
     pub fn chars(&self) -> Chars<'data> {
-        Chars { run: "".chars(), rest: self.raw }
+        match self.as_str() {
+            Some(text) => Chars { run: text.chars(), rest: &[] },
+            None => Chars { run: "".chars(), rest: self.raw },
+        }
     }
 
     /// Copies the unescaped text into `buffer` and returns it as `str`.
@@ -173,13 +177,13 @@ impl<'data> Text<'data> {
         }
     }
 
-    const fn bytes(&self) -> Bytes<'data> {
+    pub(crate) const fn bytes(&self) -> Bytes<'data> {
         Bytes { rest: self.raw, escaped: self.escaped, code: 0, left: 0 }
     }
 }
 
 /// The unescaped bytes of a text.
-struct Bytes<'data> {
+pub(crate) struct Bytes<'data> {
     rest: &'data [u8],
     /// If not, a backslash is just that: the text is a caller's.
     escaped: bool,
@@ -189,7 +193,7 @@ struct Bytes<'data> {
 }
 
 impl Bytes<'_> {
-    const fn next(&mut self) -> Option<u8> {
+    pub(crate) const fn next(&mut self) -> Option<u8> {
         if self.left > 0 {
             self.left = self.left.wrapping_sub(1);
             let bits = raw::low_byte(raw::index(self.code >> self.left.wrapping_mul(6)));
@@ -273,6 +277,9 @@ impl fmt::Debug for Chars<'_> {
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = self.as_str() {
+            return f.write_str(text);
+        }
         let mut chars = self.chars();
         while !chars.rest.is_empty() {
             f.write_str(chars.run())?;
@@ -289,6 +296,12 @@ impl fmt::Display for Text<'_> {
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.quoted(), f)
+    }
+}
+
+impl<'data> From<&'data str> for Text<'data> {
+    fn from(text: &'data str) -> Self {
+        Self::new(text.as_bytes(), false)
     }
 }
 
@@ -425,7 +438,15 @@ impl Hex {
 }
 
 fn digits(number: u64, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut text = [0; 20];
+    let text = &mut [0; MAX_DIGITS];
+    f.write_str(str::from_utf8(spell(number, base, text)).unwrap_or(""))
+}
+
+/// As many digits as the largest number has.
+pub(crate) const MAX_DIGITS: usize = 20;
+
+/// Writes a number to the end of `text` and returns it there.
+pub(crate) fn spell(number: u64, base: u64, text: &mut [u8; MAX_DIGITS]) -> &[u8] {
     let mut left = number;
     let mut start = text.len();
     for (i, to) in text.iter_mut().enumerate().rev() {
@@ -437,5 +458,5 @@ fn digits(number: u64, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             break;
         }
     }
-    f.write_str(str::from_utf8(raw::range(&text, start, text.len())).unwrap_or(""))
+    raw::range(text, start, MAX_DIGITS)
 }
