@@ -1,4 +1,4 @@
-//! Reads [safetensors], the file format in which most machine-learning weights are shipped: on
+//! Reads and writes [safetensors], the file format in which most machine-learning weights are shipped: on
 //! microcontrollers, in wasm, and on desktops.
 //!
 //! - **No `std`, no heap, no `unsafe`** in the core. The caller gives the memory, one 40-byte [`Slot`] for
@@ -79,6 +79,28 @@
 //! assert_eq!(MODEL.len(), 4);
 //! ```
 //!
+//! # Write a file into a buffer
+//!
+//! ```
+//! use safetensors_core::{Dtype, Elements, MetadataPair, TensorSpec, WriteOptions};
+//!
+//! // Calibrated weights, as F16 in the file.
+//! let mut halves = [0; 6];
+//! let weight = [0.5, -1.0, 2.0];
+//! # use safetensors_core::Overflow::Saturate;
+//! let weight = Elements::convert_from(&weight, Dtype::F16, Saturate, &mut halves)?;
+//!
+//! let mut tensors = [TensorSpec::new("w", Dtype::F16, &[3]).with_data(weight.bytes())];
+//! let mut metadata = [MetadataPair::new("calibrated", "2026-12-01")];
+//! let plan = WriteOptions::new().plan(&mut tensors, Some(&mut metadata))?;
+//!
+//! let mut flash = [0xff; 512];
+//! assert_eq!(plan.file_len(), 118); // known before a byte is written
+//! let file = plan.write_into(&mut flash)?;
+//! # assert!(safetensors_core::SafeTensors::scan(file).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Look into a file of any size by fetching its header
 //!
 //! ```
@@ -120,7 +142,8 @@
 //! 6. [`Index`] and [`SafeTensors`]: everything checked; accessors that can't fail.
 //! 7. [`Elements`]: the numbers of a tensor, [converted](docs::numbers) if need be; [`TensorSlice`]: parts
 //!    of it; [`Quantized`]: integers that stand for real numbers.
-//! 8. `host` (feature `std`): files. The command on top of it.
+//! 8. [`WriteOptions`] and [`Plan`]: files that are written.
+//! 9. `host` (feature `std`): files. The command on top of it.
 //!
 //! # Features
 //!
@@ -174,6 +197,7 @@ mod slice;
 mod slot;
 mod slots;
 mod tensor;
+mod write;
 
 pub use dtype::Dtype;
 pub use elements::{Element, ElementIter, Elements, Overflow, Values};
@@ -196,6 +220,10 @@ pub use shape::{Dims, Shape};
 pub use slice::{ByteRanges, Indices, Runs, Slice, SliceDims, TensorIndexer, TensorSlice};
 pub use slot::Slot;
 pub use tensor::TensorView;
+pub use write::{
+    DisplayWriteError, MetadataPair, Plan, ShapeSpec, TensorSpec, WriteError, WriteErrorKind,
+    WriteOptions,
+};
 
 /// The examples of the README are compiled and run as tests.
 #[cfg(all(doctest, feature = "std"))]

@@ -12,9 +12,10 @@ use core::hint::black_box;
 use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
-    Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, Options, Overflow,
-    OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Quantized, SafeTensors, Scan, Shape, Slot,
-    TensorIndexer, TensorInfo, TensorView, Text,
+    Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, MetadataPair,
+    Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan, Quantized, SafeTensors,
+    Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorSpec, TensorView, Text, WriteError,
+    WriteOptions,
 };
 
 #[cortex_m_rt::entry]
@@ -24,6 +25,7 @@ fn main() -> ! {
     whole_files(bytes, slots);
     headers(bytes, slots);
     owners(bytes);
+    written(bytes);
     dtypes(black_box("F32"));
     loop {
         core::hint::spin_loop();
@@ -378,6 +380,77 @@ fn deviation(deviation: &Deviation<'_>) {
     deviation.tensor().iter().chain(&deviation.word()).for_each(text);
 }
 
+// ── what writes files ──
+
+fn written(bytes: &[u8]) {
+    let shape = black_box(&[2_usize, 3][..]);
+    let mut tensors = [
+        TensorSpec::new(black_box("w"), black_box(Dtype::F32), shape).with_data(bytes),
+        TensorSpec::new(black_box("v"), black_box(Dtype::F4), black_box(&[4, 5])),
+        TensorSpec::new(black_box("u"), black_box(Dtype::F16), black_box(&[4_u64][..])),
+    ];
+    if let Ok(model) = OwnedSafeTensors::<8>::parse(bytes)
+        && let ([first, second, ..], Some(view)) = (&mut tensors, model.view().by_offset(0))
+    {
+        *first = TensorSpec::from(view);
+        *second = TensorSpec::from(view.info());
+    }
+    let mut pairs = [MetadataPair::new("k", black_box("v")), MetadataPair::new("j", "\n")];
+    let options = WriteOptions::default()
+        .keep_order(black_box(true))
+        .sort_metadata(black_box(true))
+        .align(black_box(64))
+        .align_tensors(black_box(16))
+        .header_limit(black_box(1000));
+    debug(&options);
+    black_box(options == WriteOptions::new());
+    match options.plan(&mut tensors, black_box(Some(&mut pairs))) {
+        Ok(found) => plan(&found),
+        Err(error) => write_errors(error, &tensors, &pairs),
+    }
+    match WriteOptions::new().plan(black_box(&mut tensors), None) {
+        Ok(found) => plan(&found),
+        Err(error) => write_errors(error, &tensors, &pairs),
+    }
+}
+
+fn plan(plan: &Plan<'_>) {
+    debug(plan);
+    black_box((plan.data_start(), plan.data_len(), plan.file_len()));
+    for tensor in plan.tensors() {
+        debug(tensor);
+        text(&tensor.name());
+        debug(&tensor.shape());
+        black_box((tensor.dtype(), tensor.data(), tensor.data_offsets()));
+    }
+    let mut buffer = black_box([0; 64]);
+    for found in
+        [plan.write_into(&mut buffer).map(|_| ()), plan.write_header_into(&mut buffer).map(|_| ())]
+    {
+        if let Err(error) = found {
+            write_errors(error, plan.tensors(), &[]);
+        }
+    }
+}
+
+#[inline(never)]
+fn write_errors(error: WriteError, tensors: &[TensorSpec<'_>], pairs: &[MetadataPair<'_>]) {
+    display(&error);
+    debug(&error);
+    hash(&error);
+    black_box((error.kind().message(), error.index(), error.number(), error == black_box(error)));
+    debug(&error.kind());
+    hash(&error.kind());
+    let shown = error.display(tensors, pairs);
+    display(&shown);
+    debug(&shown);
+    for pair in pairs {
+        debug(pair);
+        text(&pair.key());
+        text(&pair.value());
+    }
+}
+
 // ── the small types ──
 
 fn text(text: &Text<'_>) {
@@ -388,6 +461,7 @@ fn text(text: &Text<'_>) {
     hash(text);
     order(text, &black_box(*text));
     let other = black_box("w");
+    black_box(Text::from(other).chars().count());
     black_box((text.raw(), text.as_str(), text.len(), text.is_empty(), text.is(other)));
     black_box((*text == *other, *text == other, *other == *text, other == *text));
     iterate(text.chars(), |character| {
