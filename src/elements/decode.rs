@@ -142,18 +142,14 @@ fn each<const N: usize>(bytes: &[u8], to: &mut [f32], value: impl Fn([u8; N]) ->
 /// half knows the instructions of the processor, which it finds out with the help of `std`.
 #[cfg(feature = "std")]
 fn f16s(bytes: &[u8], to: &mut [f32]) {
-    use half::slice::HalfFloatSliceExt;
+    use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 
-    let (blocks, rest) = bytes.as_chunks::<128>();
-    let (to_blocks, to_rest) = to.as_chunks_mut::<64>();
-    let mut halves = [f16::ZERO; 64];
-    for (to, block) in to_blocks.iter_mut().zip(blocks) {
-        for (half, bytes) in halves.iter_mut().zip(block.as_chunks().0) {
-            *half = f16::from_le_bytes(*bytes);
+    match bytemuck::try_cast_slice::<u8, u16>(bytes) {
+        Ok(codes) if cfg!(target_endian = "little") && codes.len() == to.len() => {
+            codes.reinterpret_cast::<f16>().convert_to_f32_slice(to);
         }
-        halves.convert_to_f32_slice(to);
+        _ => each(bytes, to, f16_value),
     }
-    each(rest, to_rest, f16_value);
 }
 
 #[cfg(not(feature = "std"))]

@@ -1,8 +1,10 @@
-//! Floats of 4, 6 and 8 bits: one decoder and one encoder, and a description of each format.
+//! Floats of 16 bits and fewer: a description of each format, one decoder (of 8 bits and fewer) and one
+//! encoder.
 //! The page on numbers, `docs/numbers.md`, has the table and its sources.
 #![allow(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use crate::Dtype;
+use crate::raw::FAST;
 
 /// What is done with a value that is beyond the largest finite one of a dtype, when an `f32` is
 /// [converted](crate::Elements::convert_from) to it.
@@ -37,24 +39,46 @@ enum Special {
 
 /// A format with a sign bit on top of exponent and mantissa.
 #[derive(Clone, Copy)]
-struct Format {
+pub(super) struct Format {
     exponent_bits: u32,
     mantissa_bits: u32,
     bias: i32,
     special: Special,
 }
 
-const fn format(exponent_bits: u32, mantissa_bits: u32, bias: i32, special: Special) -> Format {
-    Format { exponent_bits, mantissa_bits, bias, special }
+/// A format that the compiler knows where it is used.
+pub(super) trait Known {
+    const FORMAT: Format;
 }
 
-const F4: Format = format(2, 1, 1, Special::None);
-const F6_E2M3: Format = format(2, 3, 1, Special::None);
-const F6_E3M2: Format = format(3, 2, 3, Special::None);
-const F8_E4M3: Format = format(4, 3, 7, Special::AllOnes);
-const F8_E5M2: Format = format(5, 2, 15, Special::Ieee);
-const F8_E4M3FNUZ: Format = format(4, 3, 8, Special::NegativeZero);
-const F8_E5M2FNUZ: Format = format(5, 2, 16, Special::NegativeZero);
+macro_rules! formats {
+    ($($name:ident: $exponent_bits:literal, $mantissa_bits:literal, $bias:literal, $special:ident;)*) => {
+        $(
+            pub(super) struct $name;
+
+            impl Known for $name {
+                const FORMAT: Format = Format {
+                    exponent_bits: $exponent_bits,
+                    mantissa_bits: $mantissa_bits,
+                    bias: $bias,
+                    special: Special::$special,
+                };
+            }
+        )*
+    };
+}
+
+formats! {
+    F4: 2, 1, 1, None;
+    F6E2M3: 2, 3, 1, None;
+    F6E3M2: 3, 2, 3, None;
+    F8E4M3: 4, 3, 7, AllOnes;
+    F8E5M2: 5, 2, 15, Ieee;
+    F8E4M3Fnuz: 4, 3, 8, NegativeZero;
+    F8E5M2Fnuz: 5, 2, 16, NegativeZero;
+    F16: 5, 10, 15, Ieee;
+    Bf16: 8, 7, 127, Ieee;
+}
 
 /// The bits of an `f32`: its exponent stands above 23 bits of mantissa and has the bias 127.
 const F32_MANTISSA: u32 = 23;
@@ -64,11 +88,13 @@ const F32_INFINITY: u32 = f32::INFINITY.to_bits();
 const F32_NAN: u32 = f32::NAN.to_bits();
 
 impl Format {
+    #[inline(always)]
     const fn sign_bit(&self) -> u32 {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
     /// The code of infinity in an IEEE format, of NaN where that has all bits set.
+    #[inline(always)]
     const fn special_code(&self) -> u32 {
         match self.special {
             Special::Ieee => (self.sign_bit() - 1) >> self.mantissa_bits << self.mantissa_bits,
@@ -105,60 +131,75 @@ impl Format {
         f32::from_bits(sign | exponent << F32_MANTISSA | mantissa << to_f32)
     }
 
-    /// The code of `value`, rounded to the nearest, of two that are as near to the even one. `None`:
-    /// it is NaN, and there is no code for that.
-    const fn encode(&self, value: f32, overflow: Overflow) -> Option<u8> {
+    /// The code of `value`, rounded to the nearest, of two that are as near to the even one. Of NaN,
+    /// where there is no code for that, it is any.
+    ///
+    /// All cases are computed and one is selected, which a compiler can do for several values at
+    /// once.
+    #[inline(always)]
+    const fn encode(&self, value: f32, overflow: Overflow) -> u16 {
         let bits = value.to_bits();
-        let sign = if bits & F32_SIGN == 0 { 0 } else { self.sign_bit() };
+        let sign = bits >> 31 << (self.exponent_bits + self.mantissa_bits);
         let magnitude = bits & !F32_SIGN;
-        if magnitude > F32_INFINITY {
-            return match self.special {
-                // Quiet, without payload.
-                Special::Ieee => Some((sign | self.special_code() | self.quiet_bit()) as u8),
-                Special::AllOnes => Some((sign | self.special_code()) as u8),
-                Special::NegativeZero => Some(self.special_code() as u8),
-                Special::None => None,
-            };
-        }
-        let code = self.round(magnitude);
-        let largest = self.special_code() - 1;
-        if code <= largest {
-            let is_zero = code == 0 && matches!(self.special, Special::NegativeZero);
-            return Some(if is_zero { 0 } else { (sign | code) as u8 });
-        }
-        Some(match (overflow, self.special) {
-            (Overflow::NonFinite, Special::NegativeZero) => self.special_code() as u8,
-            (Overflow::NonFinite, Special::Ieee | Special::AllOnes) => {
-                (sign | self.special_code()) as u8
-            }
-            _ => (sign | largest) as u8,
-        })
+        let rounded = self.round(magnitude);
+        let special = self.special_code();
+        // Larger by one than the largest code is the one of infinity, or of NaN.
+        let too_large = match (overflow, self.special) {
+            (Overflow::Saturate, _) | (_, Special::None) => special - 1,
+            (Overflow::NonFinite, _) => special,
+        };
+        let code = if rounded < special { rounded } else { too_large };
+        let code = if magnitude > F32_INFINITY { self.nan_code() } else { code };
+        // Negative zero may be NaN, which has no sign then.
+        let signed = match self.special {
+            Special::NegativeZero => code != 0 && code != special,
+            _ => true,
+        };
+        (if signed { sign | code } else { code }) as u16
     }
 
-    const fn quiet_bit(&self) -> u32 {
-        1 << (self.mantissa_bits - 1)
+    #[inline(always)]
+    const fn nan_code(&self) -> u32 {
+        match self.special {
+            // Quiet, without payload.
+            Special::Ieee => self.special_code() | 1 << (self.mantissa_bits - 1),
+            _ => self.special_code(),
+        }
     }
 
     /// The code nearest to the `f32` of these bits, which has no sign, as if exponents had no end.
+    #[inline(always)]
     const fn round(&self, magnitude: u32) -> u32 {
-        let exponent = (magnitude >> F32_MANTISSA) as i32 - F32_BIAS + self.bias;
+        let rebias = (F32_BIAS - self.bias) as u32;
+        // Exponent and mantissa are one number; what is cut off rounds it up from a half on, at a
+        // half if it is odd.
         let shift = F32_MANTISSA - self.mantissa_bits;
-        if exponent >= 1 {
-            let rebiased = magnitude - (((F32_BIAS - self.bias) as u32) << F32_MANTISSA);
-            return round_off(rebiased, shift);
-        }
-        // Subnormal in this format. What an f32 has as subnormal is far below, and rounds to zero.
-        let shift = shift + (1 - exponent) as u32;
-        let significand = magnitude & ((1 << F32_MANTISSA) - 1) | 1 << F32_MANTISSA;
-        if shift > F32_MANTISSA + 1 { 0 } else { round_off(significand, shift) }
+        let odd = magnitude >> shift & 1;
+        let half = (1 << (shift - 1)) - 1;
+        let normal =
+            magnitude.wrapping_sub(rebias << F32_MANTISSA).wrapping_add(half + odd) >> shift;
+        // Subnormal in this format: in a sum with this number the last bit of the mantissa is worth
+        // as much as the last one here, and the addition rounds.
+        let unit = F32_MANTISSA + 1 + rebias - self.mantissa_bits;
+        let far = f32::from_bits(unit << F32_MANTISSA);
+        let sum = f32::from_bits(magnitude) + far;
+        let subnormal = sum.to_bits().wrapping_sub(far.to_bits());
+        // With the exponents of f32 (BF16) its subnormal numbers are subnormal here, and nothing to
+        // tell apart.
+        let is_normal = rebias == 0 || magnitude >= (rebias + 1) << F32_MANTISSA;
+        if is_normal { normal } else { subnormal }
     }
 }
 
-/// `number` without its lowest `shift` bits, rounded to the nearest, of two to the even one.
-const fn round_off(number: u32, shift: u32) -> u32 {
-    let half = 1 << (shift - 1);
-    let odd = number >> shift & 1;
-    (number + (half - 1) + odd) >> shift
+/// The code of `value`: where speed counts made for the format, elsewhere by code for all.
+#[inline(always)]
+pub(super) fn encode<F: Known>(value: f32, overflow: Overflow) -> u16 {
+    if FAST { F::FORMAT.encode(value, overflow) } else { encode_any(&F::FORMAT, value, overflow) }
+}
+
+#[inline(never)]
+fn encode_any(format: &Format, value: f32, overflow: Overflow) -> u16 {
+    format.encode(value, overflow)
 }
 
 /// The power of two that a code of F8_E8M0 stands for; 255 is NaN.
@@ -174,7 +215,7 @@ const fn decode_e8m0(code: u8) -> f32 {
 /// The code of the power of two that is nearest to `value`, of two the greater one, as ml_dtypes and
 /// PyTorch round: with no mantissa the bit in front of it is the one that would be odd. NaN for
 /// what is not positive; the specification does not say.
-const fn encode_e8m0(value: f32, overflow: Overflow) -> u8 {
+pub(super) const fn encode_e8m0(value: f32, overflow: Overflow) -> u8 {
     const NAN: u8 = u8::MAX;
     const HALF: u32 = 1 << (F32_MANTISSA - 1);
     let bits = value.to_bits();
@@ -196,13 +237,13 @@ const fn encode_e8m0(value: f32, overflow: Overflow) -> u8 {
 /// The format of a dtype of 8 bits or fewer that has a sign.
 const fn format_of(dtype: Dtype) -> &'static Format {
     match dtype {
-        Dtype::F4 => &F4,
-        Dtype::F6_E2M3 => &F6_E2M3,
-        Dtype::F6_E3M2 => &F6_E3M2,
-        Dtype::F8_E5M2 => &F8_E5M2,
-        Dtype::F8_E4M3FNUZ => &F8_E4M3FNUZ,
-        Dtype::F8_E5M2FNUZ => &F8_E5M2FNUZ,
-        _ => &F8_E4M3,
+        Dtype::F4 => &F4::FORMAT,
+        Dtype::F6_E2M3 => &F6E2M3::FORMAT,
+        Dtype::F6_E3M2 => &F6E3M2::FORMAT,
+        Dtype::F8_E5M2 => &F8E5M2::FORMAT,
+        Dtype::F8_E4M3FNUZ => &F8E4M3Fnuz::FORMAT,
+        Dtype::F8_E5M2FNUZ => &F8E5M2Fnuz::FORMAT,
+        _ => &F8E4M3::FORMAT,
     }
 }
 
@@ -211,14 +252,6 @@ pub(super) const fn decode(dtype: Dtype, code: u8) -> f32 {
     match dtype {
         Dtype::F8_E8M0 => decode_e8m0(code),
         _ => format_of(dtype).decode(code),
-    }
-}
-
-/// The code of `value` in a dtype of 8 bits or fewer that stands for a float.
-pub(super) const fn encode(dtype: Dtype, value: f32, overflow: Overflow) -> Option<u8> {
-    match dtype {
-        Dtype::F8_E8M0 => Some(encode_e8m0(value, overflow)),
-        _ => format_of(dtype).encode(value, overflow),
     }
 }
 
