@@ -1,6 +1,8 @@
 //! From `f32` to every dtype.
 #![allow(clippy::as_conversions)]
 
+use half::bf16;
+
 use super::minifloat::{self, Known, Overflow, encode, encode_e8m0};
 use crate::{Dtype, raw};
 
@@ -48,6 +50,10 @@ pub(super) fn values(
         Dtype::U64 => groups(values, to, |[value]| (round(value) as u64).to_le_bytes()),
         Dtype::I64 => groups(values, to, |[value]| (round(value) as i64).to_le_bytes()),
         Dtype::F16 => f16s(values, overflow, to),
+        // The exponents are those of f32, so nothing that is rounded gets beyond infinity.
+        Dtype::BF16 if overflow == Overflow::NonFinite => {
+            groups(values, to, |[value]| bf16::from_f32(value).to_le_bytes());
+        }
         Dtype::BF16 => wide::<minifloat::Bf16>(values, overflow, to),
         Dtype::F32 => groups(values, to, |[value]| finite(value, overflow).to_le_bytes()),
         Dtype::F64 => groups(values, to, |[value]| {
