@@ -183,7 +183,7 @@ step_flash() {
   image empty
   image reader
   local bytes=$(($(size_of reader) - $(size_of empty)))
-  note "$bytes bytes of flash to parse, look up and take data; $flash_limit allowed"
+  note "$bytes bytes of flash to parse, look up and take numbers; $flash_limit allowed"
   [ "$bytes" -le "$flash_limit" ]
 }
 
@@ -226,7 +226,11 @@ step_fuzz() {
 step_bench() {
   need valgrind valgrind
   need python3 python3
-  cargo run --locked --release --manifest-path benches/Cargo.toml -- --check | tee "$scratch/table"
+  local bench=(cargo run --locked --release --manifest-path benches/Cargo.toml)
+  "${bench[@]}" -- --check | tee "$scratch/table"
+  note "$(cat "$scratch/table")"
+  # Again with what half does with the help of std.
+  "${bench[@]}" --features std -- --check --numbers | tee "$scratch/table"
   note "$(cat "$scratch/table")"
 }
 

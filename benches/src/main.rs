@@ -1,41 +1,59 @@
-//! Prints how fast the crate reads headers, as ratios to others in the same run.
+//! Prints how fast the crate reads headers and converts numbers, as ratios to others in the same run.
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/Cargo.toml -- [--check] [--markdown] [--no-callgrind] [NAME…]
+//! cargo run --release --manifest-path benches/Cargo.toml -- [FLAG…] [NAME…]
+//! cargo run --release --manifest-path benches/Cargo.toml --features std -- --numbers [FLAG…] [NAME…]
 //! ```
 //!
-//! A name chooses files: `gpt2`, `.offset`. `--check` fails when a floor is missed by instruction
-//! counts, which do not depend on what else the machine does, or by time without valgrind.
+//! `--headers` or `--numbers` prints one table, neither both. A name chooses lines: `gpt2`,
+//! `.offset`, `F16`. `--markdown` prints tables of Markdown. `--check` fails when a floor is missed
+//! by instruction counts, which do not depend on what else the machine does, or by time without
+//! valgrind, which `--no-callgrind` leaves out.
+//!
+//! The feature `std` is that of the crate, and makes a difference for numbers alone: half then finds
+//! out what the processor knows. There is one half in a program, so that it takes two.
 //!
 //! sonic-rs chooses its vector instructions when it is compiled: `RUSTFLAGS=-Ctarget-cpu=x86-64-v3`
 //! gives it AVX2. Not `native`, as valgrind knows no AVX-512.
 
-mod files;
+mod floors;
+mod headers;
+mod lines;
 mod measure;
-mod table;
-mod work;
+mod numbers;
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use table::{Line, Table};
+/// What the command line asks for.
+pub struct Choice {
+    names: Vec<String>,
+    markdown: bool,
+    callgrind: bool,
+}
+
+impl Choice {
+    /// Whether the line of this name is wanted.
+    fn has(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
+    }
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, file] = &arguments[..]
-        && command == "count"
-    {
-        measure::count(Path::new(file));
-        return ExitCode::SUCCESS;
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["count", "headers", file] => return headers::count(file.as_ref()),
+        ["count", "numbers"] => return numbers::count(),
+        _ => {}
     }
-    let (flags, names): (Vec<_>, Vec<_>) = arguments.iter().partition(|a| a.starts_with("--"));
-    let has = |flag: &str| flags.iter().any(|other| *other == flag);
-    let mut table = Table::new(has("--markdown"));
-    for (name, path) in files::all() {
-        if names.is_empty() || names.iter().any(|part| name.contains(part.as_str())) {
-            table.add(&name, &Line::measure(&path, !has("--no-callgrind")));
-        }
+    let (flags, names): (Vec<_>, _) = arguments.into_iter().partition(|a| a.starts_with("--"));
+    let has = |flag: &str| flags.iter().any(|other| other == flag);
+    let choice = Choice { names, markdown: has("--markdown"), callgrind: !has("--no-callgrind") };
+    let mut holds = true;
+    if has("--headers") || !has("--numbers") {
+        holds &= headers::print(&choice);
     }
-    let holds = table.finish();
+    if has("--numbers") || !has("--headers") {
+        holds &= numbers::print(&choice);
+    }
     ExitCode::from(u8::from(has("--check") && !holds))
 }

@@ -1,12 +1,9 @@
 //! Times in turn, and instructions under callgrind.
 
+use std::ffi::OsStr;
 use std::hint::black_box;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
-
-use crate::files::with_input;
-use crate::work::{ALL, Input, Work};
 
 const ROUNDS: usize = 9;
 /// The least that one measurement takes, so that neither the clock's grain nor a short interruption
@@ -15,8 +12,8 @@ const LEAST: Duration = Duration::from_millis(20);
 
 /// The median time of each piece of work, in seconds. All take turns in every round, so that a
 /// machine that changes its speed changes it for all.
-pub fn times(input: &mut Input<'_>) -> [f64; ALL.len()] {
-    let repeats = ALL.map(|(work, _)| {
+pub fn times<T, W: Fn(&mut T)>(input: &mut T, works: &[W]) -> Vec<f64> {
+    let repeats = works.iter().map(|work| {
         let mut repeats = 1;
         run(work, input, 1);
         while run(work, input, repeats) < LEAST {
@@ -24,19 +21,21 @@ pub fn times(input: &mut Input<'_>) -> [f64; ALL.len()] {
         }
         repeats
     });
-    let mut times = ALL.map(|_| Vec::with_capacity(ROUNDS));
+    let repeats: Vec<u32> = repeats.collect();
+    let mut times = vec![Vec::with_capacity(ROUNDS); works.len()];
     for _ in 0..ROUNDS {
-        for ((times, repeats), (work, _)) in times.iter_mut().zip(repeats).zip(ALL) {
-            times.push(run(work, input, repeats).as_secs_f64() / f64::from(repeats));
+        for ((times, repeats), work) in times.iter_mut().zip(&repeats).zip(works) {
+            times.push(run(work, input, *repeats).as_secs_f64() / f64::from(*repeats));
         }
     }
-    times.map(|mut times| {
+    let median = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
         times[ROUNDS / 2]
-    })
+    };
+    times.into_iter().map(median).collect()
 }
 
-fn run(work: Work, input: &mut Input<'_>, repeats: u32) -> Duration {
+fn run<T>(work: impl Fn(&mut T), input: &mut T, repeats: u32) -> Duration {
     let start = Instant::now();
     for _ in 0..repeats {
         work(input);
@@ -44,36 +43,39 @@ fn run(work: Work, input: &mut Input<'_>, repeats: u32) -> Duration {
     start.elapsed()
 }
 
-/// The instructions of each piece of work; `None` without valgrind.
+/// The instructions of each of the `works` that this program [counts](count) when it is called with
+/// these arguments; `None` without valgrind.
 ///
-/// This program runs itself under callgrind, which counts within [`counted`] and writes one file at
-/// each return from it.
-pub fn instructions(path: &Path) -> Option<[u64; ALL.len()]> {
+/// It runs itself under callgrind, which counts within [`counted`] and writes one file at each return
+/// from it.
+pub fn instructions(arguments: &[&OsStr], works: usize) -> Option<Vec<u64>> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--toggle-collect=counted", "--dump-after=counted"]);
     command.arg(format!("--callgrind-out-file={}", out.display()));
-    command.arg(std::env::current_exe().unwrap()).arg("count").arg(path);
+    command.arg(std::env::current_exe().unwrap()).arg("count").args(arguments);
     let output = command.stdin(Stdio::null()).output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut part = 0;
-    Some(ALL.map(|_| {
-        part += 1;
+    let parts = (1..=works).map(|part| {
         let text = std::fs::read_to_string(folder.path().join(format!("out.{part}"))).unwrap();
         let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
         total.trim().parse().unwrap()
-    }))
+    });
+    Some(parts.collect())
 }
 
 /// What callgrind runs.
-pub fn count(path: &Path) {
-    with_input(path, true, |input| ALL.iter().for_each(|(_, work)| counted(*work, input)));
+pub fn count<T, W: Fn(&mut T)>(input: &mut T, works: &[W]) -> ExitCode {
+    for work in works {
+        counted(&mut || black_box(work)(input));
+    }
+    ExitCode::SUCCESS
 }
 
 /// Its name is told to callgrind.
 #[inline(never)]
 #[unsafe(no_mangle)]
-extern "Rust" fn counted(work: Work, input: &mut Input<'_>) {
-    black_box(work)(input);
+extern "Rust" fn counted(work: &mut dyn FnMut()) {
+    black_box(work)();
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use memmap2::MmapOptions;
 use safetensors_core::{Header, Index, Slot};
 
-use crate::work::Input;
+use super::work::Input;
 
 /// The models of `make_headers.py`, and whether the floors hold for them: not for those of a few
 /// tensors, nor for one that is all escapes.
