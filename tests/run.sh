@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_embedded test_std test_cli
   build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
-long=(test_all test_small examples fuzz bench)
+long=(test_all test_small test_s390x test_i686 examples fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-60}
@@ -48,23 +48,24 @@ component() {
   cargo "$1" --version >/dev/null 2>&1 || rustup component add "$2"
 }
 
-# Sets `bare` to the cargo for targets without std: rustup's, or where that can't have the targets,
-# Debian's, which builds `core` for them from source.
-find_bare() {
+# find_cross TARGET LIBRARY: sets `cross` to the cargo that builds for another machine, and `built`
+# to its folder: rustup's, or where that can't have the target, Debian's, which builds the library,
+# `core` or `std`, for it from source.
+find_cross() {
   local source=lib/rustlib/src/rust/library sysroot host
-  images=$target/bare
-  bare=(cargo)
-  if rustup target add thumbv6m-none-eabi thumbv7m-none-eabi wasm32-unknown-unknown; then return; fi
+  built=$target/cross
+  cross=(cargo)
+  if rustup target add "$1"; then return; fi
   if ! [ -d "/usr/$source" ] || ! [ -x /usr/bin/rustc ] || ! [ -x /usr/bin/cargo ]; then
     debian rustc-web rust-web-src cargo-web
   fi
   sysroot=$(rustc --print sysroot)
   host=$(rustc -vV | sed -n 's/^host: //p')
   # A folder of its own, as the compilers differ.
-  images=$target/bare-debian
-  bare=(env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+  built=$target/cross-debian
+  cross=(env RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1
     "CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER=$sysroot/lib/rustlib/$host/bin/rust-lld"
-    /usr/bin/cargo -Zbuild-std=core)
+    /usr/bin/cargo "-Zbuild-std=$2")
 }
 
 # ── code and documentation ──
@@ -127,6 +128,30 @@ step_test_small() {
   RUSTFLAGS="--cfg safetensors_core_small" run_tests --target-dir "$target/small"
 }
 
+# A big-endian machine of 64 bits, and a little-endian one of 32. `cli` is not tested there: its
+# tests start the command, and only an emulator can.
+step_test_s390x() {
+  need s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross
+  test_under qemu-s390x s390x
+}
+
+step_test_i686() {
+  need i686-linux-gnu-gcc gcc-i686-linux-gnu libc6-dev-i386-cross
+  test_under qemu-i386 i686
+}
+
+# test_under EMULATOR CPU: the tests with `std`, which are those of the core and a few more, under
+# QEMU and with Debian's C library for that CPU. The sweeps would take too long.
+test_under() {
+  local triple=$2-unknown-linux-gnu gnu=$2-linux-gnu variables=CARGO_TARGET_${2^^}_UNKNOWN_LINUX_GNU
+  need "$1" qemu-user
+  find_cross "$triple" std
+  # Debug info would more than double what the build leaves on the disk.
+  env "${variables}_LINKER=$gnu-gcc" "${variables}_RUNNER=$1 -L /usr/$gnu" \
+    CARGO_PROFILE_TEST_DEBUG=false "${cross[@]}" test --locked --no-fail-fast --features std \
+    --target "$triple" --target-dir "$built" -- "${sweeps[@]/#/--skip=}"
+}
+
 step_examples() {
   cargo build --locked --examples --all-features
 }
@@ -134,8 +159,8 @@ step_examples() {
 # ── machines without std ──
 
 build_for() {
-  find_bare
-  "${bare[@]}" build --locked --lib --target "$1" --target-dir "$images"
+  find_cross "$1" core
+  "${cross[@]}" build --locked --lib --target "$1" --target-dir "$built"
 }
 
 step_build_thumbv6m() { build_for thumbv6m-none-eabi; }
@@ -144,10 +169,10 @@ step_build_wasm32() { build_for wasm32-unknown-unknown; }
 
 # image NAME [OPTION...]: builds a program of tests/images; `$programs/NAME` it is then.
 image() {
-  find_bare
-  programs=$images/thumbv7m-none-eabi/release
-  "${bare[@]}" build --locked --release --manifest-path tests/images/Cargo.toml \
-    --target thumbv7m-none-eabi --target-dir "$images" --bin "$@"
+  find_cross thumbv7m-none-eabi core
+  programs=$built/thumbv7m-none-eabi/release
+  "${cross[@]}" build --locked --release --manifest-path tests/images/Cargo.toml \
+    --target thumbv7m-none-eabi --target-dir "$built" --bin "$@"
 }
 
 # A program that calls everything links without a panic handler and without a heap.
