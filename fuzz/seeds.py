@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the targets from the corpus in tests/data: one file a group and error."""
+"""Makes the seeds of the targets: most from the corpus in tests/data, one file a group and error."""
 
 import base64
 import json
@@ -31,3 +31,53 @@ folder = here / "seeds" / "text"
 folder.mkdir(parents=True, exist_ok=True)
 for i, text in enumerate(["", "plain", "é🎨", r"\"\\\/\b\f\n\r\t", r"\u00e9\ud83d\ude00", r"\ud83d", r"\u12", "\x1f", r"\x"]):
     (folder / str(i)).write_text(text)
+
+# The targets' order of dtypes, and the bytes that their `Input` reads.
+dtypes = (
+    "BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ"
+    " I16 U16 F16 BF16 I32 U32 F32 C64 F64 I64 U64"
+).split()
+numbers = bytes(range(0, 256, 11)) + bytes.fromhex("0000807f 0100c07f 000080ff 0000f07f ffff7f7f ffffffff")
+
+
+def indexer(*parts):
+    """An index, or start, end and step."""
+    bounds = [byte for part in parts[:2] for byte in ([0] if part is None else [1, 12 + part])]
+    return bytes([0, 12 + parts[0]] if len(parts) == 1 else [4, *bounds, 12 + parts[2]])
+
+
+def cut(name, dims, *indexers):
+    """A slice of a tensor that begins at byte 3."""
+    head = bytes([2, dtypes.index(name), 3, len(dims), *dims, 0, len(indexers)])
+    return head + b"".join(indexer(*parts) for parts in indexers) + b"data"
+
+
+convert = {}
+for i, name in enumerate(dtypes):
+    convert[f"decode_{name}"] = bytes([0, i, 0, 1, 6, 7, 2, 3, 8, 0, 3, 1]) + numbers
+    # Special numbers but for NaN, those beside a border of rounding and on it, and one of any bits.
+    special = b"".join(bytes([1 + 8 * (k % 4), k]) for k in range(12) if k != 2)
+    borders = b"".join(bytes([2 + 4 * k, 5 * k, 0]) for k in range(8))
+    head = bytes([1, i, i % 2, 0xA5, 20, 3])
+    convert[f"encode_{name}"] = head + special + borders + b"\0\0\0\x80?"
+for name in ("I32", "U32", "F64", "I64", "U64"):
+    odd = b"".join(bytes([k, 0, 0, 1 + 128 * (k % 2), 8 * k, k]) for k in range(8))
+    convert[f"decode_{name}_borders"] = bytes([0, dtypes.index(name), *[0] * 10]) + odd
+convert |= {
+    "slice_whole": cut("F32", [2, 3, 4]),
+    "slice_row": cut("I16", [4, 5], [-1]),
+    "slice_columns": cut("F16", [4, 8], [None, None, 1], [-6, -1, 2]),
+    "slice_backwards": cut("C64", [3, 4], [None, None, -1], [2, None, -2]),
+    "slice_halves": cut("F4", [3, 8], [1, None, 1], [2, 6, 1]),
+    "slice_split": cut("F6_E2M3", [2, 8], [None, None, 1], [2, 6, 1]),
+    "slice_empty": cut("U8", [2, 0, 5], [0], [None, None, -1]),
+    "slice_too_many": cut("BOOL", [2], [0], [0]),
+    "slice_zero_step": cut("F64", [2, 2], [None, None, 0]),
+    "shape": bytes([3, 4, 1, 2, 3, 4, 5]),
+    "shape_scalar": bytes([3, 0, 0]),
+    "shape_large": bytes([3, 3, 2, 0, 255]) + b"\xff" * 8 + b"\0\x07",
+}
+folder = here / "seeds" / "convert"
+folder.mkdir(parents=True, exist_ok=True)
+for title, payload in convert.items():
+    (folder / title).write_bytes(payload)
