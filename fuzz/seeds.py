@@ -32,6 +32,20 @@ folder.mkdir(parents=True, exist_ok=True)
 for i, text in enumerate(["", "plain", "é🎨", r"\"\\\/\b\f\n\r\t", r"\u00e9\ud83d\ude00", r"\ud83d", r"\u12", "\x1f", r"\x"]):
     (folder / str(i)).write_text(text)
 
+folder = here / "seeds" / "metadata"
+folder.mkdir(parents=True, exist_ok=True)
+for i, text in enumerate(
+    [
+        r'{"s":"a\"b\u00e9","n":-7,"l":[[1,true]],"m":{"x":"A","y":{"B":5},"z":{"C":{"c":"d"}}},"i":{"-3":"q"},"t":{}}',
+        r'{"A":null}',
+        r'"\ud83d\ude00\n"',
+        "[null,-1,9223372036854775807]",
+        r'{"7":[{"x":1.5e3}]}',
+        "[" * 17 + "]" * 17,
+    ]
+):
+    (folder / str(i)).write_text(text)
+
 # The targets' order of dtypes, and the bytes that their `Input` reads.
 dtypes = (
     "BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ"
