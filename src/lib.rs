@@ -176,6 +176,7 @@ extern crate std;
 mod buffer;
 pub mod docs;
 mod dtype;
+mod edit;
 mod elements;
 mod error;
 mod header;
@@ -200,6 +201,7 @@ mod tensor;
 mod write;
 
 pub use dtype::Dtype;
+pub use edit::Editor;
 pub use elements::{Element, ElementIter, Elements, Overflow, Values};
 pub use error::{DisplayError, Error, ErrorKind};
 pub use header::deviation::{Deviation, DeviationKind, Deviations};
@@ -220,9 +222,13 @@ pub use shape::{Dims, Shape};
 pub use slice::{ByteRanges, Indices, Runs, Slice, SliceDims, TensorIndexer, TensorSlice};
 pub use slot::Slot;
 pub use tensor::TensorView;
+#[cfg(feature = "embedded-io-07")]
+pub use write::EmbeddedIo;
+#[cfg(feature = "std")]
+pub use write::StdIo;
 pub use write::{
-    DisplayWriteError, MetadataPair, Plan, ShapeSpec, TensorSpec, WriteError, WriteErrorKind,
-    WriteOptions,
+    DisplayWriteError, MetadataPair, Plan, ShapeSpec, Sink, Stream, StreamError, TensorSpec,
+    WriteError, WriteErrorKind, WriteOptions,
 };
 
 /// The examples of the README are compiled and run as tests.

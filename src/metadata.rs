@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::header::entry;
 use crate::header::scan::Cursor;
@@ -47,6 +48,24 @@ impl<'data> Metadata<'data> {
         None
     }
 
+    /// Where the pair of `key` stands; of keys given twice the first. Without such a pair the error
+    /// says where one would be added, and whether it would be the only one.
+    pub(crate) fn find(&self, key: &Text<'_>) -> Result<Place, (usize, bool)> {
+        let mut pairs = self.iter();
+        let mut before = None;
+        while let Some((at, name, value)) = pairs.next_placed() {
+            let end = pairs.cursor.at;
+            if name == *key {
+                // The quotes belong to it.
+                let value = end.saturating_sub(value.raw().len()).saturating_sub(2)..end;
+                let behind = pairs.next_placed().map(|(at, ..)| at.saturating_sub(1));
+                return Ok(Place { start: at.saturating_sub(1), value, before, behind });
+            }
+            before = Some(end);
+        }
+        Err((before.unwrap_or(pairs.cursor.at), before.is_none()))
+    }
+
     /// The number of pairs.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -63,6 +82,16 @@ impl<'data> Metadata<'data> {
     pub const fn is_empty(&self) -> bool {
         self.iter().next_pair().is_none()
     }
+}
+
+/// Where a pair stands in the header, quotes included.
+pub(crate) struct Place {
+    pub(crate) start: usize,
+    pub(crate) value: Range<usize>,
+    /// The end of the pair before it.
+    pub(crate) before: Option<usize>,
+    /// The start of the pair behind it.
+    pub(crate) behind: Option<usize>,
 }
 
 impl<'data> IntoIterator for Metadata<'data> {

@@ -6,7 +6,7 @@ use crate::header::PREFIX_LEN;
 use crate::header::foreign::foreign_format;
 use crate::header::text::Decimal;
 use crate::raw;
-use crate::{Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
+use crate::{Editor, Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 
 /// Limits and rules that differ from the default, which are the reference implementation's.
 ///
@@ -106,6 +106,22 @@ impl Options {
     /// Those of [`SafeTensors::scan`].
     pub const fn scan(&self, bytes: &[u8]) -> Result<Scan, Error> {
         SafeTensors::scan_with(self, bytes)
+    }
+
+    /// [`Editor::open`] with these options.
+    ///
+    /// # Errors
+    /// Those of [`Editor::open`].
+    pub fn edit<'buffer>(
+        &self,
+        buffer: &'buffer mut [u8],
+        len: usize,
+    ) -> Result<Editor<'buffer>, Error> {
+        Editor::open_with(self, buffer, len)
+    }
+
+    pub(crate) const fn limit(&self) -> u32 {
+        self.header_limit
     }
 
     pub(crate) const fn gaps_allowed(&self) -> bool {

@@ -67,6 +67,32 @@ pub(crate) const fn range(bytes: &[u8], start: usize, end: usize) -> &[u8] {
     }
 }
 
+/// Moves the bytes `start..end` so that they begin at `to`, if there is room. What `copy_within`
+/// does, which can panic as far as a linker can see.
+pub(crate) fn shift(bytes: &mut [u8], start: usize, end: usize, to: usize) {
+    /// As many at once; they are all read before one is written.
+    const BLOCK: usize = if FAST { 64 } else { WORD };
+    let len = end.saturating_sub(start);
+    let mut moved = 0;
+    while moved < len {
+        let step = if len - moved < BLOCK { 1 } else { BLOCK };
+        // From the side to which they move.
+        let at = if to > start { len - moved - step } else { moved };
+        let (from, to) = (start.wrapping_add(at), to.wrapping_add(at));
+        if step == 1 {
+            let byte = byte(bytes, from);
+            if let Some(place) = bytes.get_mut(to) {
+                *place = byte;
+            }
+        } else if let Some(block) = chunk::<BLOCK>(bytes, from).copied()
+            && let Some(place) = bytes.get_mut(to..).and_then(|rest| rest.first_chunk_mut())
+        {
+            *place = block;
+        }
+        moved += step;
+    }
+}
+
 /// Marks (with its highest bit) each byte of `word` that is a quote, a backslash or a control
 /// character. Marks above the lowest one may be wrong: a borrow runs upwards.
 #[inline(always)]

@@ -23,12 +23,16 @@ pub enum WriteErrorKind {
     SizeOverflow,
     /// The data of a tensor is not as long as dtype and shape demand. Number: the bytes demanded.
     WrongDataLen,
-    /// The data of a tensor is not there. Number: the bytes demanded.
+    /// The data of a tensor is not there, or not all of it. Number: the bytes that are missing.
     MissingData,
     /// The header is larger than readers accept. Number: the header size.
     HeaderTooLarge,
     /// The buffer is too small. Number: the bytes needed.
     BufferTooSmall,
+    /// The sink takes no more. Number: the bytes that it took.
+    SinkFull,
+    /// No tensor has the name that is to be changed.
+    NoSuchTensor,
 }
 
 impl WriteErrorKind {
@@ -42,9 +46,11 @@ impl WriteErrorKind {
             Self::PartialByte => "elements do not fill whole bytes",
             Self::SizeOverflow => "size does not fit 64 bits",
             Self::WrongDataLen => "data is not as long as dtype and shape demand",
-            Self::MissingData => "data is missing",
+            Self::MissingData => "data is not complete",
             Self::HeaderTooLarge => "header is larger than readers accept",
             Self::BufferTooSmall => "buffer is too small",
+            Self::SinkFull => "sink takes no more",
+            Self::NoSuchTensor => "no tensor has this name",
         }
     }
 }
@@ -70,7 +76,7 @@ impl WriteError {
 
     /// About the whole file.
     #[cold]
-    pub(super) const fn of_file(kind: WriteErrorKind, number: u64) -> Self {
+    pub(crate) const fn of_file(kind: WriteErrorKind, number: u64) -> Self {
         Self::new(kind, NONE, number)
     }
 
@@ -121,17 +127,19 @@ impl fmt::Display for WriteError {
 /// Without the tensor.
 fn write_message(error: &WriteError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(error.kind.message())?;
-    let unit = match error.kind {
-        WriteErrorKind::PartialByte => " bits",
-        WriteErrorKind::HeaderTooLarge => " bytes",
-        WriteErrorKind::WrongDataLen
-        | WriteErrorKind::MissingData
-        | WriteErrorKind::BufferTooSmall => " bytes needed",
+    let (unit, what) = match error.kind {
+        WriteErrorKind::PartialByte => (" bit", ""),
+        WriteErrorKind::HeaderTooLarge => (" byte", ""),
+        WriteErrorKind::MissingData => (" byte", " missing"),
+        WriteErrorKind::WrongDataLen | WriteErrorKind::BufferTooSmall => (" byte", " needed"),
+        WriteErrorKind::SinkFull => (" byte", " written"),
         _ => return Ok(()),
     };
     f.write_str(", ")?;
     Decimal(error.number).fmt(f)?;
-    f.write_str(unit)
+    f.write_str(unit)?;
+    f.write_str(if error.number == 1 { "" } else { "s" })?;
+    f.write_str(what)
 }
 
 impl fmt::Debug for WriteError {

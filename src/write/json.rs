@@ -4,23 +4,24 @@ use super::spec::{MetadataPair, TensorSpec};
 use crate::header::text::{MAX_DIGITS, Text, spell};
 use crate::raw;
 
-/// Where bytes go. One walk feeds all sinks, so that what is counted is what is written.
-pub(super) trait Sink {
+/// What takes the bytes of a header. One walk feeds all of them, so that what is counted is what is
+/// written.
+pub(crate) trait Put {
     fn put(&mut self, bytes: &[u8]);
 }
 
 /// Counts.
 #[derive(Default)]
-pub(super) struct Counter(pub(super) u64);
+pub(crate) struct Counter(pub(crate) u64);
 
-impl Sink for Counter {
+impl Put for Counter {
     fn put(&mut self, bytes: &[u8]) {
         self.0 = self.0.saturating_add(raw::wide(bytes.len()));
     }
 }
 
 /// Fills a buffer from its beginning; what has no room is left out.
-pub(super) struct Filler<'to>(pub(super) &'to mut [u8]);
+pub(crate) struct Filler<'to>(pub(crate) &'to mut [u8]);
 
 impl Filler<'_> {
     /// The room that is left.
@@ -29,7 +30,7 @@ impl Filler<'_> {
     }
 }
 
-impl Sink for Filler<'_> {
+impl Put for Filler<'_> {
     fn put(&mut self, bytes: &[u8]) {
         let room = core::mem::take(&mut self.0);
         let (to, rest) = room.split_at_mut_checked(bytes.len()).unwrap_or_default();
@@ -42,7 +43,7 @@ impl Sink for Filler<'_> {
 pub(super) fn header(
     tensors: &[TensorSpec<'_>],
     metadata: Option<&[MetadataPair<'_>]>,
-    sink: &mut impl Sink,
+    sink: &mut impl Put,
 ) {
     sink.put(b"{");
     let mut separator: &[u8] = b"";
@@ -81,12 +82,12 @@ pub(super) fn header(
     sink.put(b"}");
 }
 
-fn number(number: u64, sink: &mut impl Sink) {
+fn number(number: u64, sink: &mut impl Put) {
     sink.put(spell(number, 10, &mut [0; MAX_DIGITS]));
 }
 
 /// A string in quotes, with those escapes that JSON demands, spelled as serde_json does.
-fn string(text: &Text<'_>, sink: &mut impl Sink) {
+pub(crate) fn string(text: &Text<'_>, sink: &mut impl Put) {
     sink.put(b"\"");
     match text.as_plain() {
         Some(plain) if plain.iter().all(|byte| short_escape(*byte).is_none()) => sink.put(plain),

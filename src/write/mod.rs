@@ -1,11 +1,19 @@
-//! Writing files: planned first, then filled into a buffer.
+//! Writing files: planned first, then filled into a buffer or streamed.
 
 mod error;
-mod json;
+pub(crate) mod json;
 mod order;
 mod plan;
+mod sink;
 mod spec;
+mod stream;
 
 pub use error::{DisplayWriteError, WriteError, WriteErrorKind};
 pub use plan::{Plan, WriteOptions};
+#[cfg(feature = "embedded-io-07")]
+pub use sink::EmbeddedIo;
+pub use sink::Sink;
+#[cfg(feature = "std")]
+pub use sink::StdIo;
 pub use spec::{MetadataPair, ShapeSpec, TensorSpec};
+pub use stream::{Stream, StreamError};

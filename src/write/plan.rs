@@ -3,9 +3,10 @@
 use core::fmt;
 
 use super::error::{WriteError, WriteErrorKind};
-use super::json::{self, Counter, Filler, Sink};
+use super::json::{self, Counter, Filler, Put};
 use super::order;
 use super::spec::{MetadataPair, TensorSpec};
+use super::stream::{Stream, without_sink};
 use crate::header::PREFIX_LEN;
 use crate::header::entry::METADATA_KEY;
 use crate::header::text::Decimal;
@@ -37,6 +38,7 @@ pub struct WriteOptions {
     sort_metadata: bool,
     align: u32,
     align_tensors: u32,
+    reserve: u32,
     header_limit: u32,
 }
 
@@ -51,6 +53,7 @@ impl WriteOptions {
             sort_metadata: false,
             align: 8,
             align_tensors: 1,
+            reserve: 0,
             header_limit: Options::DEFAULT_HEADER_LIMIT,
         }
     }
@@ -84,6 +87,13 @@ impl WriteOptions {
         Self { align_tensors: bytes, ..self }
     }
 
+    /// Puts at least so many spaces behind the header's JSON, for [edits](crate::Editor) that are to
+    /// leave the data where it is.
+    #[must_use]
+    pub const fn reserve(self, bytes: u32) -> Self {
+        Self { reserve: bytes, ..self }
+    }
+
     /// Refuses headers of more than `bytes`, which are
     /// [100,000,000](Options::DEFAULT_HEADER_LIMIT) by default, as that is what readers accept.
     #[must_use]
@@ -107,12 +117,12 @@ impl WriteOptions {
     ) -> Result<Plan<'p>, WriteError> {
         let laid =
             self.lay(tensors, metadata.as_deref_mut().unwrap_or_default()).and_then(|data_len| {
-                Ok((data_len, self.data_start(tensors, metadata.as_deref(), data_len)?))
+                Ok((data_len, self.header(tensors, metadata.as_deref(), data_len)?))
             });
         match laid {
-            Ok((data_len, data_start)) => {
+            Ok((data_len, (json_len, data_start))) => {
                 let metadata = metadata.map(|pairs| &*pairs);
-                Ok(Plan { tensors, metadata, data_start, data_len })
+                Ok(Plan { tensors, metadata, json_len, data_start, data_len })
             }
             Err(error) => {
                 order::sort(tensors, |a, b| a.number.cmp(&b.number));
@@ -160,25 +170,26 @@ impl WriteOptions {
         Ok(offset)
     }
 
-    /// Where the data section begins: behind the header and what pads it.
-    fn data_start(
+    /// The length of the header's JSON, and where the data section begins: behind it and what pads
+    /// it.
+    fn header(
         &self,
         tensors: &[TensorSpec<'_>],
         metadata: Option<&[MetadataPair<'_>]>,
         data_len: u64,
-    ) -> Result<u64, WriteError> {
+    ) -> Result<(u64, u64), WriteError> {
         let prefix = raw::wide(PREFIX_LEN);
         let mut json = Counter::default();
         json::header(tensors, metadata, &mut json);
         let overflow = WriteError::of_file(WriteErrorKind::SizeOverflow, 0);
-        let start = json.0.saturating_add(prefix).checked_next_multiple_of(multiple(self.align));
-        let start = start.ok_or(overflow)?;
+        let end = json.0.saturating_add(prefix).saturating_add(self.reserve.into());
+        let start = end.checked_next_multiple_of(multiple(self.align)).ok_or(overflow)?;
         let header_len = start.saturating_sub(prefix);
         if header_len > u64::from(self.header_limit) {
             return Err(WriteError::of_file(WriteErrorKind::HeaderTooLarge, header_len));
         }
         start.checked_add(data_len).ok_or(overflow)?;
-        Ok(start)
+        Ok((json.0, start))
     }
 }
 
@@ -220,6 +231,7 @@ impl fmt::Debug for WriteOptions {
         for (name, number) in [
             (", align: ", self.align),
             (", align_tensors: ", self.align_tensors),
+            (", reserve: ", self.reserve),
             (", header_limit: ", self.header_limit),
         ] {
             f.write_str(name)?;
@@ -235,6 +247,7 @@ impl fmt::Debug for WriteOptions {
 pub struct Plan<'p> {
     tensors: &'p [TensorSpec<'p>],
     metadata: Option<&'p [MetadataPair<'p>]>,
+    json_len: u64,
     data_start: u64,
     data_len: u64,
 }
@@ -281,14 +294,7 @@ impl<'p> Plan<'p> {
             }
         }
         let to = room(to, self.file_len())?;
-        let mut filler = Filler(to);
-        self.put_header(&mut filler);
-        let mut end = 0;
-        for tensor in self.tensors {
-            fill(0, tensor.data_offsets().0.wrapping_sub(end), &mut filler);
-            filler.put(tensor.data().unwrap_or_default());
-            end = tensor.data_offsets().1;
-        }
+        self.stream(Filler(to)).and_then(Stream::finish).map_err(without_sink)?;
         Ok(to)
     }
 
@@ -306,13 +312,12 @@ impl<'p> Plan<'p> {
         Ok(to)
     }
 
-    fn put_header(&self, filler: &mut Filler<'_>) {
+    /// Puts the header with its size before it and the spaces behind it.
+    pub(super) fn put_header(&self, to: &mut impl Put) {
         let header_len = self.data_start.wrapping_sub(raw::wide(PREFIX_LEN));
-        filler.put(&header_len.to_le_bytes());
-        let before = filler.left();
-        json::header(self.tensors, self.metadata, filler);
-        let json_len = raw::wide(before.wrapping_sub(filler.left()));
-        fill(b' ', header_len.wrapping_sub(json_len), filler);
+        to.put(&header_len.to_le_bytes());
+        json::header(self.tensors, self.metadata, to);
+        (self.json_len..header_len).for_each(|_| to.put(b" "));
     }
 }
 
@@ -322,13 +327,6 @@ fn room(to: &mut [u8], len: u64) -> Result<&mut [u8], WriteError> {
         .and_then(|len| to.split_at_mut_checked(len))
         .map(|(to, _)| to)
         .ok_or(WriteError::of_file(WriteErrorKind::BufferTooSmall, len))
-}
-
-/// Puts a byte so many times.
-fn fill(byte: u8, len: u64, sink: &mut impl Sink) {
-    for _ in 0..len {
-        sink.put(&[byte]);
-    }
 }
 
 impl fmt::Debug for Plan<'_> {

@@ -12,10 +12,10 @@ use core::hint::black_box;
 use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
-    Deviation, Dtype, Element, Elements, Entry, Error, Header, Index, Metadata, MetadataPair,
-    Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan, Quantized, SafeTensors,
-    Scan, Shape, Slot, TensorIndexer, TensorInfo, TensorSpec, TensorView, Text, WriteError,
-    WriteOptions,
+    Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, Entry, Error, Header, Index, Metadata,
+    MetadataPair, Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan, Quantized,
+    SafeTensors, Scan, Shape, Slot, StreamError, TensorIndexer, TensorInfo, TensorSpec, TensorView,
+    Text, WriteError, WriteOptions,
 };
 
 #[cortex_m_rt::entry]
@@ -26,6 +26,7 @@ fn main() -> ! {
     headers(bytes, slots);
     owners(bytes);
     written(bytes);
+    edits(bytes);
     dtypes(black_box("F32"));
     loop {
         core::hint::spin_loop();
@@ -401,6 +402,7 @@ fn written(bytes: &[u8]) {
         .sort_metadata(black_box(true))
         .align(black_box(64))
         .align_tensors(black_box(16))
+        .reserve(black_box(16))
         .header_limit(black_box(1000));
     debug(&options);
     black_box(options == WriteOptions::new());
@@ -416,6 +418,7 @@ fn written(bytes: &[u8]) {
 
 fn plan(plan: &Plan<'_>) {
     debug(plan);
+    streams(plan);
     black_box((plan.data_start(), plan.data_len(), plan.file_len()));
     for tensor in plan.tensors() {
         debug(tensor);
@@ -431,6 +434,91 @@ fn plan(plan: &Plan<'_>) {
             write_errors(error, plan.tensors(), &[]);
         }
     }
+}
+
+/// A port that takes a few bytes at once, or fails.
+struct Port;
+
+impl embedded_io::ErrorType for Port {
+    type Error = embedded_io::ErrorKind;
+}
+
+impl embedded_io::Write for Port {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Self::Error> {
+        black_box(bytes);
+        black_box(Ok(bytes.len()))
+    }
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+fn streams(plan: &Plan<'_>) {
+    let result = stream(plan, |bytes: &[u8]| black_box(Err(bytes.len())));
+    stream_errors(&result, |error| {
+        black_box(*error);
+    });
+    let result = stream(plan, EmbeddedIo(Port));
+    debug(&EmbeddedIo(Port));
+    stream_errors(&result, |error| debug(error));
+}
+
+fn stream<S: safetensors_core::Sink>(
+    plan: &Plan<'_>,
+    sink: S,
+) -> Result<(), StreamError<S::Error>> {
+    let mut stream = plan.stream(sink)?;
+    debug(&stream);
+    while let Some(tensor) = stream.next_tensor()? {
+        text(&tensor.name());
+        stream.write(black_box(&[1, 2]))?;
+    }
+    black_box(stream.written());
+    let mut sink = stream.finish()?;
+    let _ = sink.write(b"");
+    Ok(())
+}
+
+fn stream_errors<E>(result: &Result<(), StreamError<E>>, sink: impl FnOnce(&E)) {
+    match result {
+        Ok(()) => {}
+        Err(StreamError::Write(error)) => write_errors(*error, &[], &[]),
+        Err(StreamError::Sink(error)) => sink(error),
+    }
+}
+
+fn edits(bytes: &[u8]) {
+    let mut buffer = black_box([0; 512]);
+    let mut len = 0;
+    for (to, from) in buffer.iter_mut().zip(bytes) {
+        *to = *from;
+        len += 1;
+    }
+    let editor = match black_box(true) {
+        true => Editor::open(&mut buffer, black_box(len)),
+        false => Options::new().edit(&mut buffer, black_box(len)),
+    };
+    let mut editor = match editor {
+        Ok(editor) => editor,
+        Err(error) => return errors(error, b""),
+    };
+    debug(&editor);
+    black_box((editor.file(), editor.header().data_start()));
+    for result in [
+        editor.set_metadata(black_box("k"), black_box("v")),
+        editor.remove_metadata(black_box("k")).map(|_| ()),
+        editor.rename(black_box("w"), black_box("v")),
+        editor.reserve(black_box(16)),
+    ] {
+        if let Err(error) = result {
+            write_errors(error, &[], &[]);
+        }
+    }
+    if let Some(data) = editor.data_mut(black_box("v")) {
+        data.fill(0);
+    }
+    black_box(editor.finish());
 }
 
 #[inline(never)]
