@@ -74,12 +74,17 @@ impl<'buffer> Editor<'buffer> {
         len: usize,
     ) -> Result<Self, Error> {
         let len = len.min(buffer.len());
-        let header = options.header(raw::range(buffer, 0, len))?;
-        header.scan()?;
-        let bytes = header.bytes();
+        options.header(raw::range(buffer, 0, len))?.scan()?;
+        Ok(Self { header_limit: options.limit(), ..Self::trusted(buffer, len) })
+    }
+
+    /// Of a file that was checked before.
+    pub(crate) fn trusted(buffer: &'buffer mut [u8], len: usize) -> Self {
+        let bytes = Header::trusted(raw::range(buffer, 0, len)).bytes();
         let last = bytes.iter().rposition(|byte| !b" \t\r\n".contains(byte)).unwrap_or(0);
         let (json_end, data_start) = (last.wrapping_add(1), bytes.len());
-        Ok(Self { buffer, len, json_end, data_start, header_limit: options.limit() })
+        let header_limit = Options::new().limit();
+        Self { buffer, len, json_end, data_start, header_limit }
     }
 
     /// The file as it is now.

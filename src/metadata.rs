@@ -66,6 +66,14 @@ impl<'data> Metadata<'data> {
         Err((before.unwrap_or(pairs.cursor.at), before.is_none()))
     }
 
+    /// Where each pair stands, its opening quote, and its key.
+    #[cfg(feature = "std")]
+    pub(crate) fn places(&self) -> impl Iterator<Item = (usize, Text<'data>)> {
+        let mut pairs = self.iter();
+        core::iter::from_fn(move || pairs.next_placed())
+            .map(|(at, key, _)| (at.saturating_sub(1), key))
+    }
+
     /// The number of pairs.
     #[must_use]
     pub const fn len(&self) -> usize {

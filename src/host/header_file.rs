@@ -7,7 +7,7 @@ use std::path::Path;
 use std::vec::Vec;
 
 use super::{Invalid, LoadError};
-use crate::{Error, Header, Index, PREFIX_LEN, Slot};
+use crate::{Error, Header, Index, Options, PREFIX_LEN, Slot};
 
 /// The header of a file: read alone, checked by every rule, owned.
 ///
@@ -53,7 +53,19 @@ impl HeaderFile {
     /// Those of [`HeaderFile::open`].
     pub fn read(mut reader: impl Read, file_len: Option<u64>) -> Result<Self, LoadError> {
         let head = read_head(&mut reader, file_len)?;
-        Self::check(head, |_| Ok(file_len))
+        Self::check(&Options::new(), head, |_| Ok(file_len))
+    }
+
+    /// [`HeaderFile::read`] with other options, of a header that is mended before it is checked.
+    pub(super) fn read_mended(
+        options: &Options,
+        mut reader: impl Read,
+        file_len: u64,
+        mend: impl FnOnce(&mut [u8]),
+    ) -> Result<Self, LoadError> {
+        let mut head = read_head(&mut reader, Some(file_len))?;
+        mend(&mut head);
+        Self::check(options, head, |_| Ok(Some(file_len)))
     }
 
     /// Reads a header, and all the data behind it to find out its length, as is needed for a pipe.
@@ -62,7 +74,7 @@ impl HeaderFile {
     /// Those of [`HeaderFile::open`].
     pub fn read_counting(mut reader: impl Read) -> Result<Self, LoadError> {
         let head = read_head(&mut reader, None)?;
-        Self::check(head, |data_start| {
+        Self::check(&Options::new(), head, |data_start| {
             let data_len = io::copy(&mut reader, &mut io::sink())?;
             Ok(Some(data_start.saturating_add(data_len)))
         })
@@ -71,6 +83,7 @@ impl HeaderFile {
     /// Checks every rule. The length of the file is asked last, when the header is known to be
     /// valid.
     fn check(
+        options: &Options,
         head: Vec<u8>,
         file_len: impl FnOnce(u64) -> io::Result<Option<u64>>,
     ) -> Result<Self, LoadError> {
@@ -78,7 +91,7 @@ impl HeaderFile {
             Ok(slots) => slots,
             Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
         };
-        let index = match Index::build(&head, &mut slots) {
+        let index = match options.index(&head, &mut slots) {
             Ok(index) => index,
             Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
         };
@@ -95,6 +108,16 @@ impl HeaderFile {
     #[must_use]
     pub fn index(&self) -> Index<'_, '_> {
         Index::with_slots(&self.head, &self.slots)
+    }
+
+    /// That the file is not valid, for a rule that [`Options`] let pass.
+    pub(super) fn refuse(self, error: Error) -> LoadError {
+        LoadError::Invalid(Invalid::new(error, self.head))
+    }
+
+    /// The file up to the end of the header.
+    pub(super) fn into_head(self) -> Vec<u8> {
+        self.head
     }
 
     /// The length of the whole file in bytes, if it is known.

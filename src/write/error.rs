@@ -33,6 +33,8 @@ pub enum WriteErrorKind {
     SinkFull,
     /// No tensor has the name that is to be changed.
     NoSuchTensor,
+    /// The header has no room where the old one is. Number: the bytes that are missing.
+    NoRoomInPlace,
 }
 
 impl WriteErrorKind {
@@ -51,6 +53,7 @@ impl WriteErrorKind {
             Self::BufferTooSmall => "buffer is too small",
             Self::SinkFull => "sink takes no more",
             Self::NoSuchTensor => "no tensor has this name",
+            Self::NoRoomInPlace => "header has no room in place of the old one",
         }
     }
 }
@@ -130,7 +133,7 @@ fn write_message(error: &WriteError, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     let (unit, what) = match error.kind {
         WriteErrorKind::PartialByte => (" bit", ""),
         WriteErrorKind::HeaderTooLarge => (" byte", ""),
-        WriteErrorKind::MissingData => (" byte", " missing"),
+        WriteErrorKind::MissingData | WriteErrorKind::NoRoomInPlace => (" byte", " missing"),
         WriteErrorKind::WrongDataLen | WriteErrorKind::BufferTooSmall => (" byte", " needed"),
         WriteErrorKind::SinkFull => (" byte", " written"),
         _ => return Ok(()),

@@ -55,6 +55,13 @@ impl<'a> TensorSpec<'a> {
         self.shape
     }
 
+    /// Which of the tensors it was, counted from 0, when they were given to be
+    /// [planned](crate::WriteOptions::plan), which may put them in another order.
+    #[must_use]
+    pub const fn index(&self) -> usize {
+        raw::index(self.number)
+    }
+
     /// Where the data is to stand, in bytes from the start of the data section, once it is
     /// [planned](crate::WriteOptions::plan).
     #[must_use]

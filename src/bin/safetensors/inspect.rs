@@ -1,18 +1,20 @@
 //! `safetensors inspect`: what is in a file.
 
 mod json;
-mod metadata;
 mod table;
 mod totals;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use safetensors_core::host::{HeaderFile, LoadError};
+use safetensors_core::host::HeaderFile;
 
-use crate::numbers::{Grouped, Size};
-use crate::output::{Outcome, Output, complain_bad};
-use crate::{input, json as stream, shown};
+use crate::numbers::{Count, Grouped, Size};
+use crate::output::{self, Outcome, Output};
+use crate::{input, json as stream, pairs};
+
+/// Longer metadata is cut.
+const LIMIT: usize = 100;
 
 /// Shows the tensors and the metadata of a file.
 ///
@@ -39,7 +41,7 @@ Examples:
 pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
     let file = match input::header(&args.file) {
         Ok(file) => file,
-        Err(error) => return Ok(refuse(args, &error)),
+        Err(error) => return Ok(output::refuse(&args.file, &error)),
     };
     if args.json {
         stream::write_line(out, &json::Document::new(&file.index()))?;
@@ -49,21 +51,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn refuse(args: &Args, error: &LoadError) -> Outcome {
-    let name = shown::path(&args.file);
-    if let LoadError::Invalid(_) = error {
-        complain_bad(&name, "invalid", error);
-        return Outcome::Invalid;
-    }
-    complain_bad(&name, "cannot be read", error);
-    Outcome::Unreadable
-}
-
 fn write_text(file: &HeaderFile, out: &mut Output) -> io::Result<()> {
     let index = file.index();
     table::write(&index, out)?;
     if let Some(metadata) = index.metadata() {
-        metadata::write(&metadata, out)?;
+        let heading = out.palette.heading;
+        writeln!(out, "{heading}metadata{heading:#}  {}", Count(metadata.len(), "key"))?;
+        pairs::write(&metadata, "  ", LIMIT, out)?;
+        writeln!(out)?;
     }
     totals::write(&index, out)?;
     let header_len = index.header().json().len() as u64;

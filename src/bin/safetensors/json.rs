@@ -75,8 +75,20 @@ pub(crate) fn metadata<S: Serializer>(
     map.end()
 }
 
+/// The pairs alone, none if there is no metadata.
+pub(crate) struct Pairs<'data>(pub(crate) Option<Metadata<'data>>);
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            None => serializer.serialize_map(Some(0))?.end(),
+            metadata => self::metadata(&metadata, serializer),
+        }
+    }
+}
+
 /// A text as a key or a value of its own.
-struct Displayed<'data>(Text<'data>);
+pub(crate) struct Displayed<'data>(pub(crate) Text<'data>);
 
 impl Serialize for Displayed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

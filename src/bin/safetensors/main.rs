@@ -1,11 +1,14 @@
-//! The command `safetensors`: what is in a file, and whether it is valid.
+//! The command `safetensors`: what is in a file, whether it is valid, and how to change it.
 #![forbid(unsafe_code)]
 
 mod input;
 mod inspect;
 mod json;
+mod metadata;
 mod numbers;
 mod output;
+mod pairs;
+mod repack;
 mod shown;
 mod verify;
 
@@ -16,9 +19,10 @@ use clap::{Parser, Subcommand};
 
 use output::Outcome;
 
-/// Looks into safetensors files and checks them.
+/// Looks into safetensors files, checks them, and changes them.
 ///
-/// Only the header of a file is read, so that the size of the model does not matter.
+/// Only the header of a file is read, and data is copied by the operating system, so the size of the
+/// model hardly matters.
 #[derive(Parser)]
 #[command(name = "safetensors", version, after_help = EXIT_CODES)]
 struct Cli {
@@ -27,12 +31,15 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 a file is not valid, 2 wrong usage, or a file can't be read.
+Exit codes: 0 fine, 1 a file is not valid, or has not what was asked for, 2 wrong usage, or a file
+can't be read or written.
 Colours are for terminals only; NO_COLOR=1 turns them off.";
 
 #[derive(Subcommand)]
 enum Command {
     Inspect(inspect::Args),
+    Metadata(metadata::Args),
+    Repack(repack::Args),
     Verify(verify::Args),
 }
 
@@ -44,6 +51,8 @@ fn main() -> ExitCode {
     let mut out = output::stdout();
     let outcome = match &cli.command {
         Command::Inspect(args) => inspect::run(args, &mut out),
+        Command::Metadata(args) => metadata::run(args, &mut out),
+        Command::Repack(args) => repack::run(args, &mut out),
         Command::Verify(args) => verify::run(args, &mut out),
     };
     match outcome.and_then(|outcome| out.flush().map(|()| outcome)) {

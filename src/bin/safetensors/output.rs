@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
+use safetensors_core::host::LoadError;
 
 use crate::shown;
 
@@ -126,6 +128,16 @@ pub(crate) fn complain(line: fmt::Arguments<'_>) {
 /// Writes `FILE: LABEL: …` to standard error, with the label in red.
 pub(crate) fn complain_bad(file: &str, label: &str, what: &dyn fmt::Display) {
     complain_styled(Palette::COLOURS.bad, file, label, what);
+}
+
+/// Says why a file was not loaded.
+pub(crate) fn refuse(path: &Path, error: &LoadError) -> Outcome {
+    let (label, outcome) = match error {
+        LoadError::Invalid(_) => ("invalid", Outcome::Invalid),
+        _ => ("cannot be read", Outcome::Unreadable),
+    };
+    complain_bad(&shown::path(path), label, error);
+    outcome
 }
 
 /// Writes `FILE: warning: …` to standard error, with the label in yellow.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use safetensors_core::host::{HeaderFile, Invalid, LoadError};
+use safetensors_core::host::{HeaderFile, Invalid, LoadError, Recovery};
 use safetensors_core::{Deviation, Deviations, Text};
 use serde::{Serialize, Serializer};
 
@@ -22,17 +22,24 @@ pub(super) struct Report<'a> {
     tensors: Option<usize>,
     header_len: Option<usize>,
     data_len: Option<u64>,
+    /// The file with which a change in place that was cut off can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery: Option<Cow<'a, str>>,
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(path: &'a Path, result: &'a Result<HeaderFile, LoadError>) -> Self {
+    pub(super) fn new(
+        path: &'a Path,
+        result: &'a Result<HeaderFile, LoadError>,
+        recovery: Option<&'a Recovery>,
+    ) -> Self {
         let index = result.as_ref().ok().map(HeaderFile::index);
         let warnings = index.map(|index| index.header().deviations());
         Self {
             file: path.to_string_lossy(),
             valid: match result {
-                Ok(_) => Some(true),
-                Err(LoadError::Invalid(_)) => Some(false),
+                Ok(_) if recovery.is_none() => Some(true),
+                Ok(_) | Err(LoadError::Invalid(_)) => Some(false),
                 Err(_) => None,
             },
             error: result.as_ref().err().map(Problem::new),
@@ -41,6 +48,7 @@ impl<'a> Report<'a> {
             tensors: index.map(|index| index.len()),
             header_len: index.map(|index| index.header().json().len()),
             data_len: index.map(|index| index.data_len()),
+            recovery: recovery.map(|recovery| recovery.path().to_string_lossy()),
         }
     }
 }

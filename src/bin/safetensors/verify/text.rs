@@ -3,30 +3,31 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use safetensors_core::host::{HeaderFile, LoadError};
+use safetensors_core::host::{HeaderFile, LoadError, Recovery};
 
 use super::WARNINGS;
 use crate::numbers::{Count, Grouped, Size};
-use crate::output::{Output, complain_bad, warn};
+use crate::output::{Output, complain_bad, refuse, warn};
 use crate::shown;
 
 pub(super) fn write(
     path: &Path,
     result: &Result<HeaderFile, LoadError>,
+    recovery: Option<&Recovery>,
     out: &mut Output,
 ) -> io::Result<()> {
-    let name = shown::path(path);
     match result {
-        Ok(file) => write_valid(&name, file, out),
-        Err(error @ LoadError::Invalid(_)) => {
-            complain_bad(&name, "invalid", error);
-            Ok(())
-        }
+        Ok(file) => write_valid(&shown::path(path), file, out)?,
         Err(error) => {
-            complain_bad(&name, "cannot be read", error);
-            Ok(())
+            refuse(path, error);
         }
     }
+    if let Some(recovery) = recovery {
+        let from = shown::path(recovery.path());
+        let what = format!("what was there before is in {from}; --recover puts it back");
+        complain_bad(&shown::path(path), "a change in place was cut off", &what);
+    }
+    Ok(())
 }
 
 fn write_valid(name: &str, file: &HeaderFile, out: &mut Output) -> io::Result<()> {

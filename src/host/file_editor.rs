@@ -1,0 +1,234 @@
+//! Files that are changed where they are on a disk.
+
+use core::fmt;
+use core::ops::Range;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::vec::Vec;
+
+use super::new_file::regular;
+use super::{HeaderFile, LoadError, NewFile, Recovery};
+use crate::{Editor, Entry, Header, StreamError, WriteError, WriteErrorKind, raw};
+
+/// Changes a file: its metadata, the names of tensors, their data. It is [`Editor`] for what does not
+/// fit memory; nothing but the header is read.
+///
+/// Nothing is written before [`save`](FileEditor::save), which leaves a whole file whatever happens, or
+/// [`save_in_place`](FileEditor::save_in_place).
+///
+/// ```
+/// use safetensors_core::host::FileEditor;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// # std::fs::copy("examples/digits/digits.safetensors", &path)?;
+/// let mut editor = FileEditor::open(&path)?;
+/// editor.set_metadata("license", "MIT")?;
+/// editor.rename("fc2.bias", "output.bias")?;
+/// editor.overwrite("output.bias", &[0; 40])?;
+/// editor.save()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct FileEditor<'data> {
+    path: PathBuf,
+    file: File,
+    file_len: u64,
+    /// The beginning of the file up to its data.
+    old_head: Vec<u8>,
+    new_head: Vec<u8>,
+    /// What is put into the data section, by the offset in it.
+    overwritten: BTreeMap<u64, &'data [u8]>,
+}
+
+impl<'data> FileEditor<'data> {
+    /// Reads the header of the file at `path` and checks it by every rule.
+    ///
+    /// # Errors
+    /// Those of [`HeaderFile::open`]; [`LoadError::Io`] as well if it is no regular file, or
+    /// ([`AlreadyExists`](io::ErrorKind::AlreadyExists)) if there is a [`Recovery`] file beside it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let path = path.as_ref().to_path_buf();
+        if Recovery::find(&path)?.is_some() {
+            let message = "a change in place was cut off, and the recovery file is still there";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message).into());
+        }
+        let file = File::open(&path)?;
+        let file_len = regular(file.metadata()?)?.len();
+        let old_head = HeaderFile::read(&file, Some(file_len))?.into_head();
+        let new_head = old_head.clone();
+        Ok(Self { path, file, file_len, old_head, new_head, overwritten: BTreeMap::new() })
+    }
+
+    /// The header as it is now.
+    #[must_use]
+    pub fn header(&self) -> Header<'_> {
+        Header::trusted(&self.new_head)
+    }
+
+    /// [`Editor::set_metadata`].
+    ///
+    /// # Errors
+    /// [`HeaderTooLarge`](WriteErrorKind::HeaderTooLarge).
+    pub fn set_metadata(&mut self, key: &str, value: &str) -> Result<(), WriteError> {
+        self.edit(|editor| editor.set_metadata(key, value))
+    }
+
+    /// [`Editor::remove_metadata`].
+    ///
+    /// # Errors
+    /// None.
+    pub fn remove_metadata(&mut self, key: &str) -> Result<bool, WriteError> {
+        self.edit(|editor| editor.remove_metadata(key))
+    }
+
+    /// [`Editor::rename`].
+    ///
+    /// # Errors
+    /// Those of [`Editor::rename`].
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), WriteError> {
+        self.edit(|editor| editor.rename(from, to))
+    }
+
+    /// [`Editor::reserve`].
+    ///
+    /// # Errors
+    /// [`HeaderTooLarge`](WriteErrorKind::HeaderTooLarge).
+    pub fn reserve(&mut self, bytes: u32) -> Result<(), WriteError> {
+        self.edit(|editor| editor.reserve(bytes))
+    }
+
+    /// Replaces the data of the tensor called `name` by as many other bytes.
+    ///
+    /// # Errors
+    /// [`NoSuchTensor`](WriteErrorKind::NoSuchTensor), and [`WrongDataLen`](WriteErrorKind::WrongDataLen) with
+    /// the bytes that it must have.
+    pub fn overwrite(&mut self, name: &str, data: &'data [u8]) -> Result<(), WriteError> {
+        let tensor = self.header().entries().find_map(|entry| match entry {
+            Ok(Entry::Tensor(tensor)) if tensor.name() == name => Some(tensor),
+            _ => None,
+        });
+        let Some(tensor) = tensor else {
+            return Err(WriteError::of_file(WriteErrorKind::NoSuchTensor, 0));
+        };
+        if raw::wide(data.len()) != tensor.data_len() {
+            return Err(WriteError::of_file(WriteErrorKind::WrongDataLen, tensor.data_len()));
+        }
+        let offset = tensor.data_offsets().0;
+        // Tensors without data may share their offset with another.
+        if !data.is_empty() {
+            self.overwritten.insert(offset, data);
+        }
+        Ok(())
+    }
+
+    /// Whether the header fits where the old one is, so that [`save_in_place`](FileEditor::save_in_place)
+    /// can do it.
+    #[must_use]
+    pub fn fits_in_place(&self) -> bool {
+        self.new_head.len() == self.old_head.len()
+    }
+
+    /// Writes a new file with the changes and puts it in place of the old one, as [`NewFile`] says; the
+    /// operating system copies the data.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn save(mut self) -> io::Result<()> {
+        let (old_start, new_start) =
+            (raw::wide(self.old_head.len()), raw::wide(self.new_head.len()));
+        let mut new = NewFile::create(&self.path)?;
+        new.write_all(&self.new_head)?;
+        self.file.seek(SeekFrom::Start(old_start))?;
+        new.copy_from(&mut self.file, self.file_len.saturating_sub(old_start))?;
+        for (offset, data) in self.overwritten {
+            new.seek(SeekFrom::Start(new_start.saturating_add(offset)))?;
+            new.write_all(data)?;
+        }
+        new.commit()
+    }
+
+    /// Writes the changes into the file itself, whose data is neither copied nor moved. What they
+    /// replace is kept in a [`Recovery`] file beside it until they are synced. Programs that have the
+    /// file open or mapped see them.
+    ///
+    /// # Errors
+    /// [`NoRoomInPlace`](WriteErrorKind::NoRoomInPlace) if the header does not
+    /// [fit](FileEditor::fits_in_place). [`StreamError::Sink`] with the error of the operating system:
+    /// [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in the meantime. The file is
+    /// then as it was, or, if that fails too, the recovery file is still there.
+    pub fn save_in_place(self) -> Result<(), StreamError<io::Error>> {
+        if !self.fits_in_place() {
+            let missing = raw::wide(self.new_head.len().saturating_sub(self.old_head.len()));
+            let error = WriteError::of_file(WriteErrorKind::NoRoomInPlace, missing);
+            return Err(StreamError::Write(error));
+        }
+        self.write_in_place().map_err(StreamError::Sink)
+    }
+
+    fn write_in_place(&self) -> io::Result<()> {
+        let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut file).take(raw::wide(self.old_head.len())).read_to_end(&mut head)?;
+        if head != self.old_head || file.metadata()?.len() != self.file_len {
+            let message = "the file was changed in the meantime";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        let places = self.places();
+        let ranges: Vec<_> = places.iter().map(|(at, bytes)| range(*at, bytes)).collect();
+        let recovery = Recovery::store(&self.path, &mut file, &ranges)?;
+        let written = places.iter().try_for_each(|(at, bytes)| {
+            file.seek(SeekFrom::Start(*at))?;
+            file.write_all(bytes)
+        });
+        match written.and_then(|()| file.sync_all()) {
+            Ok(()) => recovery.remove(),
+            Err(error) => {
+                // If that fails as well the recovery file stays, and is found.
+                let _ = recovery.restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// What is to be written, and where in the file.
+    fn places(&self) -> Vec<(u64, &[u8])> {
+        let data_start = raw::wide(self.old_head.len());
+        let mut places = Vec::from([(0, &*self.new_head)]);
+        let at = |(offset, data): (&u64, &&'data [u8])| (data_start.saturating_add(*offset), *data);
+        places.extend(self.overwritten.iter().map(at));
+        places
+    }
+
+    /// Makes a change, with more room if need be.
+    fn edit<R>(
+        &mut self,
+        change: impl Fn(&mut Editor<'_>) -> Result<R, WriteError>,
+    ) -> Result<R, WriteError> {
+        let len = self.new_head.len();
+        loop {
+            let mut editor = Editor::trusted(&mut self.new_head, len);
+            match change(&mut editor) {
+                Err(error) if error.kind() == WriteErrorKind::BufferTooSmall => {
+                    self.new_head.resize(raw::size(error.number()).unwrap_or(usize::MAX), 0);
+                }
+                result => {
+                    let len = editor.finish().len();
+                    self.new_head.truncate(len);
+                    return result;
+                }
+            }
+        }
+    }
+}
+
+fn range(at: u64, bytes: &[u8]) -> Range<u64> {
+    at..at.saturating_add(raw::wide(bytes.len()))
+}
+
+impl fmt::Debug for FileEditor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileEditor").field("path", &self.path).finish_non_exhaustive()
+    }
+}
