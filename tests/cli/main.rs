@@ -3,6 +3,8 @@
 
 mod hostile;
 mod inspect;
+mod metadata;
+mod repack;
 mod streams;
 mod verify;
 
@@ -55,6 +57,15 @@ impl Folder {
     fn write_raw(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> &Self {
         fs::write(self.path(name), bytes).unwrap();
         self
+    }
+
+    /// What is in it.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {

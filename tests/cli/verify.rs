@@ -139,3 +139,37 @@ fn json_lines() {
     );
     assert_eq!((&missing["valid"], &missing["error"]["kind"]), (&Value::Null, &json!("Io")));
 }
+
+#[test]
+fn a_change_in_place_that_was_cut_off_is_undone() {
+    let folder = Folder::new();
+    folder.write("m", GOOD, 8);
+    // As the change puts it beside the file: the bytes from 0 on.
+    let old = std::fs::read(folder.path("m")).unwrap();
+    let header = r#"{"__metadata__":{"file_len":"70"},"0":{"dtype":"U8","shape":[62],"data_offsets":[0,62]}}"#;
+    let recovery = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &old[..62]].concat();
+    folder.write_raw("m.recovery", &recovery);
+    let path = folder.path("m.recovery").canonicalize().unwrap();
+    let offer = format!(
+        "m: a change in place was cut off: what was there before is in {}; --recover puts it back\n",
+        path.display()
+    );
+    // Whether what is there now is valid or not.
+    assert_eq!(folder.run(["verify", "m"]), owned((1, "m: ok, 1 tensor, 70 B\n", &offer)));
+    folder.write("m", &GOOD.replace("F32", "???"), 8);
+    let broken = "m: invalid: tensor \"w\": unknown dtype (at byte 23)\n".to_owned() + &offer;
+    let (code, stdout, stderr) = folder.run(["verify", "m"]);
+    assert_eq!((code, stdout.as_str(), stderr), (1, "", broken));
+    let (code, stdout, _) = folder.run(["verify", "--json", "m"]);
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, &report["valid"], &report["recovery"]), (1, &json!(false), &json!(path)));
+    assert_eq!(folder.run(["verify", "--recover", "m"]), owned((0, "m: ok, 1 tensor, 70 B\n", "")));
+    assert_eq!(std::fs::read(folder.path("m")).unwrap(), old);
+    assert_eq!(folder.names(), ["m"]);
+    // What is no recovery file is not used.
+    folder.write_raw("m.recovery", b"");
+    let (code, stdout, stderr) = folder.run(["verify", "--recover", "m"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.starts_with("m: invalid: file ends within the 8 bytes"), "{stderr}");
+    assert_eq!(std::fs::read(folder.path("m")).unwrap(), old);
+}

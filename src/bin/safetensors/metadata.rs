@@ -95,7 +95,7 @@ fn get(args: &Args, value: Option<Text<'_>>, key: &str, out: &mut Output) -> io:
     } else if io::stdout().is_terminal() {
         writeln!(out, "{}", shown::text(value, usize::MAX))?;
     } else {
-        writeln!(out, "{value}")?;
+        out.write_exactly(format!("{value}\n").as_bytes())?;
     }
     Ok(Outcome::Fine)
 }

@@ -57,6 +57,16 @@ pub(crate) struct Output {
     pub(crate) palette: Palette,
 }
 
+impl Output {
+    /// Writes what is not to be looked at but to be used: every byte, control characters too.
+    pub(crate) fn write_exactly(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.flush()?;
+        let mut stdout = Lenient::new(io::stdout().lock());
+        stdout.write_all(bytes)?;
+        stdout.flush()
+    }
+}
+
 /// Standard output, with colours if it is a terminal.
 pub(crate) fn stdout() -> Output {
     let stdout = AutoStream::auto(io::stdout().lock());
