@@ -11,12 +11,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-quick=(fmt clippy doc test_core test_embedded test_std test_cli
+quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
-long=(test_all test_small test_s390x test_i686 examples fuzz bench)
+long=(test_all test_embedded test_std test_small test_s390x test_i686 examples
+  python interrupted fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
-fuzz_seconds=${FUZZ_SECONDS:-60}
+fuzz_seconds=${FUZZ_SECONDS:-40}
 
 # Flash that parsing, looking up and taking data may cost on Cortex-M3, in bytes.
 flash_limit=8192
@@ -114,11 +115,11 @@ run_tests() {
 sweeps=(neighbours_of_small_cases well_formed_headers broken_headers)
 
 step_test_core() { run_tests --no-default-features; }
-step_test_embedded() {
-  run_tests --features heapless-09,serde-json-core-07 -- "${sweeps[@]/#/--skip=}"
-}
+step_test_features() { run_tests --all-features -- "${sweeps[@]/#/--skip=}"; }
 step_test_std() { run_tests --features std -- "${sweeps[@]/#/--skip=}"; }
-step_test_cli() { run_tests --features cli -- "${sweeps[@]/#/--skip=}"; }
+step_test_embedded() {
+  run_tests --features embedded-io-07,heapless-09,serde-json-core-07 -- "${sweeps[@]/#/--skip=}"
+}
 
 # Everything, and of the sweeps every input.
 step_test_all() { SAFETENSORS_FULL=1 run_tests --all-features; }
@@ -154,6 +155,30 @@ test_under() {
 
 step_examples() {
   cargo build --locked --examples --all-features
+}
+
+# The command as people build it.
+build_command() {
+  cargo build --locked --release --features cli
+  command=$target/release/safetensors
+}
+
+# The Python package reads what the command writes.
+step_python() {
+  build_command
+  python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null ||
+    debian python3 python3-venv
+  python3 -m venv "$scratch/python"
+  "$scratch/python/bin/pip" install --quiet safetensors==0.8.0 numpy
+  note "$("$scratch/python/bin/python" tests/written.py "$command")"
+}
+
+# The command is killed while it writes, its system calls fail, the disk is full.
+step_interrupted() {
+  need python3 python3
+  need strace strace
+  build_command
+  note "$(python3 tests/interrupted.py "$command")"
 }
 
 # ── machines without std ──
