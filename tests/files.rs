@@ -184,6 +184,34 @@ fn a_file_is_edited() {
 }
 
 #[test]
+fn data_of_large_files_moves_by_blocks() {
+    let folder = Folder::new();
+    for (len, step) in [((1 << 24) + 777, 1 << 16), (1 << 23, 8)] {
+        let data: Vec<u8> = (0..len).map(|i: usize| (i * 0x9e37_79b1 >> 7) as u8).collect();
+        let shape = [data.len() as u64];
+        let mut tensors = [TensorSpec::new("w", Dtype::U8, &shape).with_data(&data)];
+        let mut pairs = [MetadataPair::new("k", "")];
+        // Not at the start of a page.
+        let options = WriteOptions::new().align(8);
+        let plan = options.plan(&mut tensors, Some(&mut pairs)).unwrap();
+        let path = folder.path("m");
+        save(&plan, &path).unwrap();
+        let mut editor = FileEditor::open(&path).unwrap();
+        for value in ["longer by more than 8", "and once more, which takes no more room"] {
+            editor.set_metadata("k", value).unwrap();
+        }
+        let moved = editor.header().data_start() - plan.data_start();
+        assert!(moved > 0 && moved.is_multiple_of(step) && moved < 2 * step.max(64), "{moved}");
+        editor.save().unwrap();
+        let expected = rows(&[("w", &data)]);
+        assert!(
+            content(&path) == (expected, Some("and once more, which takes no more room".into()))
+        );
+        assert_eq!(fs::metadata(&path).unwrap().len(), plan.file_len() + moved);
+    }
+}
+
+#[test]
 fn a_file_is_edited_in_place() {
     let folder = Folder::new();
     let path = folder.write("m", &model(100));

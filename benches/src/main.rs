@@ -1,17 +1,18 @@
-//! Prints how fast the crate reads headers and converts numbers, as ratios to others in the same run.
+//! Prints how fast the crate reads headers, converts numbers and saves files, as ratios to others in the same run.
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/Cargo.toml -- [FLAG…] [NAME…]
-//! cargo run --release --manifest-path benches/Cargo.toml --features std -- --numbers [FLAG…] [NAME…]
+//! cargo run --release --manifest-path benches/Cargo.toml --features std -- --numbers --saves [FLAG…] [NAME…]
 //! ```
 //!
-//! `--headers` or `--numbers` prints one table, neither both. A name chooses lines: `gpt2`,
+//! `--headers`, `--numbers` and (with `std`) `--saves` print one table, none of them all. A name chooses lines: `gpt2`,
 //! `.offset`, `F16`. `--markdown` prints tables of Markdown. `--check` fails when a floor is missed
 //! by instruction counts, which do not depend on what else the machine does, or by time without
 //! valgrind, which `--no-callgrind` leaves out.
 //!
-//! The feature `std` is that of the crate, and makes a difference for numbers alone: half then finds
-//! out what the processor knows. There is one half in a program, so that it takes two.
+//! The feature `std` is that of the crate, which saving takes. It makes a difference for numbers as
+//! well: half then finds out what the processor knows. There is one half in a program, so that it takes
+//! two.
 //!
 //! sonic-rs chooses its vector instructions when it is compiled: `RUSTFLAGS=-Ctarget-cpu=x86-64-v3`
 //! gives it AVX2. Not `native`, as valgrind knows no AVX-512.
@@ -21,6 +22,8 @@ mod headers;
 mod lines;
 mod measure;
 mod numbers;
+#[cfg(feature = "std")]
+mod saves;
 
 use std::process::ExitCode;
 
@@ -43,17 +46,26 @@ fn main() -> ExitCode {
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["count", "headers", file] => return headers::count(file.as_ref()),
         ["count", "numbers"] => return numbers::count(),
+        #[cfg(feature = "std")]
+        ["save", name, source, target] => {
+            return saves::run(name, source.as_ref(), target.as_ref());
+        }
         _ => {}
     }
     let (flags, names): (Vec<_>, _) = arguments.into_iter().partition(|a| a.starts_with("--"));
     let has = |flag: &str| flags.iter().any(|other| other == flag);
     let choice = Choice { names, markdown: has("--markdown"), callgrind: !has("--no-callgrind") };
+    let all = !["--headers", "--numbers", "--saves"].iter().any(|flag| has(flag));
     let mut holds = true;
-    if has("--headers") || !has("--numbers") {
+    if all || has("--headers") {
         holds &= headers::print(&choice);
     }
-    if has("--numbers") || !has("--headers") {
+    if all || has("--numbers") {
         holds &= numbers::print(&choice);
+    }
+    #[cfg(feature = "std")]
+    if all || has("--saves") {
+        holds &= saves::print(&choice);
     }
     ExitCode::from(u8::from(has("--check") && !holds))
 }

@@ -8,9 +8,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::vec::Vec;
 
-use super::new_file::regular;
+use super::new_file::{BLOCK, regular};
 use super::{HeaderFile, LoadError, NewFile, Recovery};
-use crate::{Editor, Entry, Header, StreamError, WriteError, WriteErrorKind, raw};
+use crate::{
+    Editor, Entry, Header, Options, PREFIX_LEN, StreamError, WriteError, WriteErrorKind, raw,
+};
 
 /// Changes a file: its metadata, the names of tensors, their data. It is [`Editor`] for what does not
 /// fit memory; nothing but the header is read.
@@ -130,8 +132,9 @@ impl<'data> FileEditor<'data> {
         self.new_head.len() == self.old_head.len()
     }
 
-    /// Writes a new file with the changes and puts it in place of the old one, as [`NewFile`] says; the
-    /// operating system copies the data.
+    /// Writes a new file with the changes and puts it in place of the old one, as [`NewFile`] says. If
+    /// its data has to be moved, that of files over 16 MiB is moved by multiples of 64 KiB, so that the
+    /// operating system can copy it, or share it.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -201,6 +204,21 @@ impl<'data> FileEditor<'data> {
         places
     }
 
+    /// Moves the data of a large file by whole blocks if it has to be moved: the operating system then
+    /// can copy it, or share it between both files. The spaces are room for changes in place.
+    fn keep_blocks(&mut self) {
+        let block = raw::size(BLOCK).unwrap_or(1);
+        let more = self.new_head.len().saturating_sub(self.old_head.len());
+        let len = self.old_head.len().saturating_add(more.next_multiple_of(block));
+        let json_len = raw::wide(len.saturating_sub(PREFIX_LEN));
+        if self.file_len >= LARGE && json_len <= Options::DEFAULT_HEADER_LIMIT.into() {
+            self.new_head.resize(len, b' ');
+            if let Some(prefix) = self.new_head.first_chunk_mut() {
+                *prefix = json_len.to_le_bytes();
+            }
+        }
+    }
+
     /// Makes a change, with more room if need be.
     fn edit<R>(
         &mut self,
@@ -216,12 +234,16 @@ impl<'data> FileEditor<'data> {
                 result => {
                     let len = editor.finish().len();
                     self.new_head.truncate(len);
+                    self.keep_blocks();
                     return result;
                 }
             }
         }
     }
 }
+
+/// Smaller files are copied in no time, and shall not grow by a block.
+const LARGE: u64 = 1 << 24;
 
 fn range(at: u64, bytes: &[u8]) -> Range<u64> {
     at..at.saturating_add(raw::wide(bytes.len()))

@@ -4,8 +4,17 @@ use core::fmt;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::vec;
+
+use crate::raw;
 
 use tempfile::{Builder, NamedTempFile};
+
+/// What an operating system copies or shares at once: a few pages of memory, and some blocks of any
+/// file system. On Linux with ext4 a copy that moves data by less takes up to twice as long.
+pub(super) const BLOCK: u64 = 1 << 16;
+/// What is copied at once, in bytes.
+const PIECE: u64 = 1 << 20;
 
 /// A file that is written beside the one whose place it takes when it is complete.
 ///
@@ -70,16 +79,37 @@ impl NewFile {
         Ok(Self { file, path, permissions })
     }
 
-    /// Writes the next `len` bytes of `from`, which the operating system copies, or lets both files
-    /// share, where it can.
+    /// Writes the next `len` bytes of `from`. If they move by a multiple of 64 KiB the operating system
+    /// copies them, or lets both files share them, where it can.
     ///
     /// # Errors
     /// Those of the operating system; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if `from` ends before.
     pub fn copy_from(&mut self, from: &mut File, len: u64) -> io::Result<()> {
+        let (at, to) = (from.stream_position()?, self.stream_position()?);
+        // It does so fastest from the start of a block on.
+        let before = to.next_multiple_of(BLOCK).saturating_sub(to);
+        if len < PIECE || !at.abs_diff(to).is_multiple_of(BLOCK) {
+            return self.copy_by_hand(from, len);
+        }
+        self.copy_by_hand(from, before)?;
         // An empty buffer lets it see the file behind.
         self.file.flush()?;
-        if io::copy(&mut from.take(len), self.file.get_mut().as_file_mut())? < len {
+        let rest = len.saturating_sub(before);
+        if io::copy(&mut from.take(rest), self.file.get_mut().as_file_mut())? < rest {
             return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+
+    fn copy_by_hand(&mut self, from: &mut File, mut len: u64) -> io::Result<()> {
+        let mut buffer = vec![0; raw::size(len.min(PIECE)).unwrap_or(0)];
+        while len > 0 {
+            let piece = len.min(PIECE);
+            let buffer =
+                raw::size(piece).and_then(|piece| buffer.get_mut(..piece)).unwrap_or_default();
+            from.read_exact(buffer)?;
+            self.file.write_all(buffer)?;
+            len = len.saturating_sub(piece);
         }
         Ok(())
     }
