@@ -23,7 +23,7 @@ use crate::{Error, Metadata, Options, TensorInfo, WriteError, WriteErrorKind, ra
 /// use safetensors_core::{Editor, SafeTensors};
 ///
 /// # let file = include_bytes!("../examples/digits/digits.safetensors");
-/// let mut buffer = [0; 10_000];
+/// let mut buffer = [0; 10_400];
 /// buffer[..file.len()].copy_from_slice(file);
 ///
 /// let mut editor = Editor::open(&mut buffer, file.len())?;

@@ -142,17 +142,19 @@
 //! 6. [`Index`] and [`SafeTensors`]: everything checked; accessors that can't fail.
 //! 7. [`Elements`]: the numbers of a tensor, [converted](docs::numbers) if need be; [`TensorSlice`]: parts
 //!    of it; [`Quantized`]: integers that stand for real numbers.
-//! 8. [`WriteOptions`] and [`Plan`]: files that are written.
-//! 9. `host` (feature `std`): files. The command on top of it.
+//! 8. [`WriteOptions`], [`Plan`] and [`Stream`]: files that are written; [`Editor`]: files that are changed
+//!    in memory.
+//! 9. `host` (feature `std`): files on a disk, read, saved and changed. The command on top of it.
 //!
 //! # Features
 //!
 //! | feature | adds |
 //! |---|---|
 //! | none | the core; this is the default |
+//! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write` |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
-//! | `std` | `host`: the header of a file, without reading its data |
+//! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; `StdIo` |
 //! | `cli` | the command `safetensors` |
 //!
 //! The minimum supported Rust version is 1.88.

@@ -10,7 +10,9 @@ use std::fmt::Debug;
 use common::file;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use safetensors_core::{Error, ErrorKind, Header, Text, encode_json};
+use safetensors_core::{
+    Editor, Error, ErrorKind, Header, MetadataPair, Text, WriteOptions, encode_json,
+};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -1043,4 +1045,26 @@ fn displayed_values() {
     assert_eq!(encode_json(&Shown, &mut buffer).unwrap(), "\"1\\\"\\u0001é\"");
     let error = encode_json(&Shown, &mut [0; 12]).unwrap_err();
     assert_eq!(error.number(), 13);
+}
+
+// ── into files ──
+
+/// Values go into a file that is written and into one that is changed, and come out of both.
+#[test]
+fn values_are_written_into_files() {
+    let labels = ["cat \"\\", "d\u{1}g", "🎨"];
+    let mut scratch = [0; 64];
+    let json = encode_json(&labels, &mut scratch).unwrap();
+    let mut pairs = [MetadataPair::new("labels", json)];
+    let plan = WriteOptions::new().plan(&mut [], Some(&mut pairs)).unwrap();
+    let mut buffer = [0; 256];
+    let len = plan.write_into(&mut buffer).unwrap().len();
+    let mut editor = Editor::open(&mut buffer, len).unwrap();
+    let mut scratch = [0; 64];
+    editor.set_metadata("scales", encode_json(&[0.5, -1.25], &mut scratch).unwrap()).unwrap();
+    let metadata = editor.header().metadata().unwrap();
+    let read: [String; 3] = metadata.value("labels").unwrap().decode_json(&mut [0; 128]).unwrap();
+    assert_eq!(read, labels);
+    let read: [f32; 2] = metadata.value("scales").unwrap().decode_json(&mut [0; 64]).unwrap();
+    assert_eq!(read, [0.5, -1.25]);
 }

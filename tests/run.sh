@@ -279,8 +279,8 @@ step_bench() {
   local bench=(cargo run --locked --release --manifest-path benches/Cargo.toml)
   "${bench[@]}" -- --check | tee "$scratch/table"
   note "$(cat "$scratch/table")"
-  # Again with what half does with the help of std.
-  "${bench[@]}" --features std -- --check --numbers | tee "$scratch/table"
+  # With std: what half does with its help, and files.
+  "${bench[@]}" --features std -- --check --numbers --saves | tee "$scratch/table"
   note "$(cat "$scratch/table")"
 }
 

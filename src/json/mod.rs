@@ -94,7 +94,7 @@ impl Text<'_> {
 /// opposite of [`Text::decode_json`].
 ///
 /// ```
-/// use safetensors_core::encode_json;
+/// use safetensors_core::{MetadataPair, encode_json};
 /// use serde::Serialize;
 ///
 /// #[derive(Serialize)]
@@ -106,6 +106,8 @@ impl Text<'_> {
 /// let labels = Labels { labels: ["cat", "\"dog\""], threshold: 0.5 };
 /// let json = encode_json(&labels, &mut [0; 64])?.to_owned();
 /// assert_eq!(json, r#"{"labels":["cat","\"dog\""],"threshold":0.5}"#);
+/// // For a file that is written; `Editor::set_metadata` puts it into one that is there.
+/// let pair = MetadataPair::new("labels", &*json);
 /// # Ok::<(), safetensors_core::Error>(())
 /// ```
 ///

@@ -24,7 +24,9 @@ const NOISE: f64 = 1.3;
 
 /// Prints the table, and returns whether the limits hold.
 pub fn print(choice: &Choice) -> bool {
-    let folder = tempfile::tempdir_in(".").unwrap();
+    // Where this program is, as the usual folder may be no disk.
+    let here = std::env::current_exe().unwrap();
+    let folder = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
     let source = folder.path().join("source");
     work::make(&source, TENSORS, LEN / TENSORS);
     File::open(&source).unwrap().sync_all().unwrap();
