@@ -32,7 +32,7 @@ use crate::{Error, Metadata, Options, TensorInfo, WriteError, WriteErrorKind, ra
 /// editor.rename("fc2.bias", "output.bias")?;
 /// editor.data_mut("output.bias").unwrap().fill(0);
 /// let file = editor.finish();
-/// # assert_eq!(SafeTensors::scan(file)?.metadata_keys(), 4);
+/// # assert_eq!(SafeTensors::scan(file)?.metadata_keys(), 6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Editor<'buffer> {

@@ -187,7 +187,7 @@ fn a_file_is_edited() {
 fn data_of_large_files_moves_by_blocks() {
     let folder = Folder::new();
     for (len, step) in [((1 << 24) + 777, 1 << 16), (1 << 23, 8)] {
-        let data: Vec<u8> = (0..len).map(|i: usize| (i * 0x9e37_79b1 >> 7) as u8).collect();
+        let data: Vec<u8> = (0..len).map(|i: usize| ((i * 0x9e37_79b1) >> 7) as u8).collect();
         let shape = [data.len() as u64];
         let mut tensors = [TensorSpec::new("w", Dtype::U8, &shape).with_data(&data)];
         let mut pairs = [MetadataPair::new("k", "")];
@@ -251,17 +251,18 @@ fn what_does_not_fit_is_not_done_in_place() {
 fn a_file_that_was_changed_in_the_meantime_is_not_edited() {
     let folder = Folder::new();
     let path = folder.write("m", &model(100));
-    let mut other = model(100);
-    let changes: [&dyn Fn(&mut Vec<u8>); 2] = [&|file| file[20] ^= 1, &|file| file.push(0)];
-    for change in changes {
+    let changed = {
+        let mut file = model(100);
+        file[20] ^= 1;
+        file
+    };
+    for other in [changed, [&model(100)[..], &[0]].concat()] {
         let mut editor = FileEditor::open(folder.write("m", &model(100))).unwrap();
         editor.set_metadata("k", "w").unwrap();
-        change(&mut other);
         fs::write(&path, &other).unwrap();
         let error = editor.save_in_place().unwrap_err();
         assert_eq!(error.to_string(), "the file was changed in the meantime");
         assert_eq!(fs::read(&path).unwrap(), other);
-        other = model(100);
     }
     // Shorter than it was: the copy fails, and the file is as it was found.
     let editor = FileEditor::open(folder.write("m", &model(100))).unwrap();
