@@ -95,3 +95,40 @@ folder = here / "seeds" / "convert"
 folder.mkdir(parents=True, exist_ok=True)
 for title, payload in convert.items():
     (folder / title).write_bytes(payload)
+
+# What `choose` of the target reads: whether all is plain; layout; what arrives at once; pairs; tensors.
+plain, odd = bytes([1, 0, 0, 0, 0]), bytes([0, 64, 12, 30, 210, 1])
+pairs = bytes([2, 2, 0, 4, 1, 3, 1, 3, 3, 5, 6, 1])
+write = {
+    "nothing": plain + bytes([0, 7, 0, 0, 0]),
+    "metadata": plain + bytes([0, 7]) + pairs + bytes([0]),
+    "reserved": plain + bytes([0, 7, 0, 0, 1, 7, 0, 0]),
+    "twice": plain + bytes([0, 7, 0, 0, 2]) + bytes([1, 0, 4, 1, 3, 9, 0]) * 2,
+    "pairs_twice": plain + bytes([0, 7, 2, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0]),
+    "missing": plain + bytes([0, 7, 0, 0, 1, 1, 0, 4, 1, 3, 9, 240]),
+    "wrong_len": plain + bytes([0, 7, 0, 0, 1, 1, 0, 4, 1, 3, 9, 255]),
+}
+for i, name in enumerate(dtypes):
+    tensors = b"".join(bytes([1, k, (i + k) % len(dtypes), 2, 4, k, 9, 60 * k]) for k in range(4))
+    write[f"plain_{name}"] = plain + bytes([0, i]) + pairs + bytes([4]) + tensors
+    write[f"odd_{name}"] = odd + bytes([i % 2, 3 * i]) + pairs + bytes([4]) + tensors
+folder = here / "seeds" / "write"
+folder.mkdir(parents=True, exist_ok=True)
+for title, payload in write.items():
+    (folder / title).write_bytes(payload)
+
+# Changes, a line end, and a header as the other targets take it.
+headers = {
+    "none": "{}",
+    "null": ' { "__metadata__" : null , "a":{"dtype":"U8","shape":[2],"data_offsets":[0,2],"note":[1,{}]} }  ',
+    "pairs": '{"__metadata__":{"a":"1" , "\\u0062":"\\n","c":""},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}',
+    "behind": '{"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F4","shape":[2],"data_offsets":[4,5]},"__metadata__":{}}   ',
+}
+folder = here / "seeds" / "edit"
+folder.mkdir(parents=True, exist_ok=True)
+for title, header in headers.items():
+    for kind in range(5):
+        for there in range(2):
+            first = bytes([there, there]) if there else bytes([0, 1, 1])
+            changes = bytes([200, 1, 1, kind]) + first + bytes([0, 2, 3, 8, 7, kind ^ 1]) + first
+            (folder / f"{title}_{kind}_{there}").write_bytes(changes + b"\nh" + header.encode())

@@ -95,8 +95,6 @@ fn read<R>(
 fn small_files_byte_for_byte() {
     let none: &[u8] = b"\x08\0\0\0\0\0\0\0{}      ";
     assert_eq!(write(WriteOptions::new(), &[], None), none);
-    let empty: &[u8] = b"\x18\0\0\0\0\0\0\0{\"__metadata__\":{}}     ";
-    assert_eq!(write(WriteOptions::new(), &[], Some(&[])), empty);
     let a = Tensor { data: vec![7], ..Tensor::new("a", Dtype::U8, &[]) };
     let b = Tensor { data: vec![1, 0, 2, 0], ..Tensor::new("b", Dtype::I16, &[1, 2]) };
     let expected = concat!(
@@ -162,6 +160,18 @@ fn again_by_the_reference(file: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     reference::serialize(model.iter(), pairs).ok()
+}
+
+/// Of a metadata map without entries and no tensors the reference makes what nobody can read.
+#[test]
+fn metadata_without_entries_and_tensors() {
+    let file = write(WriteOptions::new(), &[], Some(&[]));
+    assert_eq!(file, b"\x18\0\0\0\0\0\0\0{\"__metadata__\":{}}     ");
+    assert!(reference::SafeTensors::deserialize(&file).unwrap().is_empty());
+    let none: [(String, ReferenceView<'_>); 0] = [];
+    let theirs = reference::serialize(none, Some(HashMap::new())).unwrap();
+    assert_eq!(theirs[8..], *b"{},\"__metadata__\":{}}   ");
+    reference::SafeTensors::deserialize(&theirs).unwrap_err();
 }
 
 fn any_text() -> impl Strategy<Value = String> {

@@ -10,8 +10,6 @@ mod decode;
 mod encode;
 #[path = "convert/formats.rs"]
 mod formats;
-#[path = "convert/input.rs"]
-mod input;
 #[path = "convert/shape.rs"]
 mod shape;
 #[path = "convert/slice.rs"]
@@ -21,7 +19,7 @@ mod typed;
 
 use std::fmt::Debug;
 
-use input::Input;
+use fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 use safetensors_core::{Error, ErrorKind};
 

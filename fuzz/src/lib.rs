@@ -1,5 +1,8 @@
 //! Mutations that know the format, so that the fuzzer gets past the layout rules with many tensors.
 
+mod input;
+
+pub use input::Input;
 use libfuzzer_sys::fuzzer_mutate;
 use safetensors_core::Dtype;
 

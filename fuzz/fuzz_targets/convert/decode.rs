@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use safetensors_core::{Dtype, Elements, ErrorKind};
 
 use crate::formats::{self, canonical, codes};
-use crate::input::Input;
 use crate::typed::{self, Typed};
 use crate::{check_filling, refused};
+use fuzz::Input;
 
 pub(crate) fn check(mut input: Input<'_>) {
     let dtype = input.dtype();

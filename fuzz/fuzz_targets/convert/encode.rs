@@ -3,8 +3,8 @@
 use safetensors_core::{Dtype, Elements, ErrorKind, Overflow};
 
 use crate::formats::{self, Code, canonical, codes};
-use crate::input::Input;
 use crate::{check_filling, refused};
+use fuzz::Input;
 
 pub(crate) fn check(mut input: Input<'_>) {
     let dtype = input.dtype();

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use safetensors_core::{ErrorKind, Index, Shape, Slot};
 
 use crate::common::file;
-use crate::input::Input;
 use crate::{check_filling, refused};
+use fuzz::Input;
 
 pub(crate) fn check(mut input: Input<'_>) {
     let rank = input.below(10);

@@ -9,9 +9,9 @@ use safetensors_core::{
 
 use crate::common::file;
 use crate::formats::{self, canonical};
-use crate::input::Input;
 use crate::typed::{self, Typed};
 use crate::{check_filling, refused};
+use fuzz::Input;
 
 /// What is taken along a dimension.
 enum Wanted {
