@@ -5,8 +5,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use safetensors_core::host::{FileEditor, LoadError, Mend, NewFile, Recovery, Repack, save};
+use safetensors_core::host::{
+    FileEditor, LoadError, Mend, NewFile, Recovery, Repack, remove_unfinished, save,
+};
 use safetensors_core::{
     Dtype, MetadataPair, SafeTensors, Slot, StreamError, TensorSpec, WriteErrorKind, WriteOptions,
 };
@@ -264,6 +267,14 @@ fn a_file_that_was_changed_in_the_meantime_is_not_edited() {
         assert_eq!(error.to_string(), "the file was changed in the meantime");
         assert_eq!(fs::read(&path).unwrap(), other);
     }
+    // Written again, with the same bytes even.
+    let mut editor = FileEditor::open(folder.write("m", &model(100))).unwrap();
+    editor.set_metadata("k", "w").unwrap();
+    let later = fs::metadata(&path).unwrap().modified().unwrap() + Duration::from_millis(1);
+    OpenOptions::new().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    let error = editor.save().unwrap_err();
+    assert_eq!(error.to_string(), "the file was changed in the meantime");
+    assert_eq!(fs::read(&path).unwrap(), model(100));
     // Shorter than it was: the copy fails, and the file is as it was found.
     let editor = FileEditor::open(folder.write("m", &model(100))).unwrap();
     OpenOptions::new().write(true).open(&path).unwrap().set_len(200).unwrap();

@@ -98,7 +98,9 @@ def calls(scenario):
         run(folder, scenario.args, check=True, under=["strace", "-f", "-o", log])
         lines = log.read_text().splitlines()
         log.unlink()
-    names = [match[1] for line in lines if (match := re.match(r"\d+ +(\w+)\(", line))]
+    # Of the main thread; the other one waits for signals.
+    pid = lines[0].split()[0]
+    names = [match[1] for line in lines if (match := re.match(rf"{pid} +(\w+)\(", line))]
     return [(name, names[:i].count(name)) for i, name in enumerate(names)]
 
 
@@ -146,8 +148,9 @@ def failing_calls(scenario):
 # ── at any moment ──
 
 
-def killed_at_any_moment(scenario, trace):
-    """`trace` is a pattern of the file by which the work shows."""
+def killed_at_any_moment(scenario, trace, how=signal.SIGKILL):
+    """`trace` is a pattern of the file by which the work shows. A signal that can be handled leaves no
+    temporary file."""
     rng = random.Random(1)
     inside = torn = tries = 0
     longest = 0.001
@@ -160,14 +163,16 @@ def killed_at_any_moment(scenario, trace):
                 pass
             started = time.monotonic()
             time.sleep(rng.random() * longest)
-            child.kill()
-            killed = child.wait() == -signal.SIGKILL
+            child.send_signal(how)
+            killed = child.wait() == (-how if how == signal.SIGKILL else 130)
+            if how != signal.SIGKILL:
+                assert [path.name for path in folder.iterdir()] == ["model"], scenario.name
             # As long as it takes, roughly.
             longest = min(longest * 1.1, 1) if killed else max((time.monotonic() - started) * 0.9, 0.0005)
             was_inside, was_torn = scenario.check(folder, "killed at any moment")
-            inside += killed and was_inside
+            inside += killed and (was_inside or how != signal.SIGKILL)
             torn += was_torn
-    print(f"{scenario.name}: killed {inside} times inside the work, {torn} times with a torn file")
+    print(f"{scenario.name}: {how.name} {inside} times inside the work, {torn} times with a torn file")
     return inside
 
 
@@ -253,7 +258,10 @@ def main():
         killed_at_each_call(scenario)
         failing_calls(scenario)
     set_a = ["metadata", "model", "--set", "a=1"]
-    inside = killed_at_any_moment(Scenario("new large file", set_a, large(10, 40_000_000)), ".safetensors-*")
+    new = Scenario("new large file", set_a, large(10, 40_000_000))
+    inside = killed_at_any_moment(new, ".safetensors-*")
+    killed_at_any_moment(new, ".safetensors-*", signal.SIGTERM)
+    killed_at_any_moment(new, ".safetensors-*", signal.SIGINT)
     # A longer value moves everything behind it.
     longer = ["metadata", "model", "--set", "a=longer", "--in-place"]
     inside += killed_at_any_moment(Scenario("large header in place", longer, large(200_000, 10), in_place=True), "*.recovery")

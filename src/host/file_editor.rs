@@ -3,9 +3,10 @@
 use core::fmt;
 use core::ops::Range;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use std::vec::Vec;
 
 use super::new_file::{BLOCK, regular};
@@ -37,6 +38,7 @@ pub struct FileEditor<'data> {
     path: PathBuf,
     file: File,
     file_len: u64,
+    modified: SystemTime,
     /// The beginning of the file up to its data.
     old_head: Vec<u8>,
     new_head: Vec<u8>,
@@ -57,10 +59,19 @@ impl<'data> FileEditor<'data> {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message).into());
         }
         let file = File::open(&path)?;
-        let file_len = regular(file.metadata()?)?.len();
+        let metadata = regular(file.metadata()?)?;
+        let (file_len, modified) = (metadata.len(), metadata.modified()?);
         let old_head = HeaderFile::read(&file, Some(file_len))?.into_head();
         let new_head = old_head.clone();
-        Ok(Self { path, file, file_len, old_head, new_head, overwritten: BTreeMap::new() })
+        Ok(Self {
+            path,
+            file,
+            file_len,
+            modified,
+            old_head,
+            new_head,
+            overwritten: BTreeMap::new(),
+        })
     }
 
     /// The header as it is now.
@@ -137,7 +148,8 @@ impl<'data> FileEditor<'data> {
     /// operating system can copy it, or share it.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Those of the operating system; [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in
+    /// the meantime.
     pub fn save(mut self) -> io::Result<()> {
         let (old_start, new_start) =
             (raw::wide(self.old_head.len()), raw::wide(self.new_head.len()));
@@ -145,10 +157,11 @@ impl<'data> FileEditor<'data> {
         new.write_all(&self.new_head)?;
         self.file.seek(SeekFrom::Start(old_start))?;
         new.copy_from(&mut self.file, self.file_len.saturating_sub(old_start))?;
-        for (offset, data) in self.overwritten {
-            new.seek(SeekFrom::Start(new_start.saturating_add(offset)))?;
+        for (offset, data) in &self.overwritten {
+            new.seek(SeekFrom::Start(new_start.saturating_add(*offset)))?;
             new.write_all(data)?;
         }
+        self.check_unchanged(&fs::metadata(&self.path)?)?;
         new.commit()
     }
 
@@ -174,10 +187,11 @@ impl<'data> FileEditor<'data> {
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
         let mut head = Vec::new();
         Read::by_ref(&mut file).take(raw::wide(self.old_head.len())).read_to_end(&mut head)?;
-        if head != self.old_head || file.metadata()?.len() != self.file_len {
-            let message = "the file was changed in the meantime";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        // Times may be too coarse to tell.
+        if head != self.old_head {
+            return Err(changed());
         }
+        self.check_unchanged(&file.metadata()?)?;
         let places = self.places();
         let ranges: Vec<_> = places.iter().map(|(at, bytes)| range(*at, bytes)).collect();
         let recovery = Recovery::store(&self.path, &mut file, &ranges)?;
@@ -193,6 +207,14 @@ impl<'data> FileEditor<'data> {
                 Err(error)
             }
         }
+    }
+
+    /// What another program wrote since this one read the header would be lost.
+    fn check_unchanged(&self, now: &Metadata) -> io::Result<()> {
+        if (now.len(), now.modified()?) == (self.file_len, self.modified) {
+            return Ok(());
+        }
+        Err(changed())
     }
 
     /// What is to be written, and where in the file.
@@ -244,6 +266,10 @@ impl<'data> FileEditor<'data> {
 
 /// Smaller files are copied in no time, and shall not grow by a block.
 const LARGE: u64 = 1 << 24;
+
+fn changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the file was changed in the meantime")
+}
 
 fn range(at: u64, bytes: &[u8]) -> Range<u64> {
     at..at.saturating_add(raw::wide(bytes.len()))

@@ -13,7 +13,7 @@ pub use error::{Invalid, LoadError};
 pub use file_editor::FileEditor;
 pub use header_file::HeaderFile;
 pub use mend::Mend;
-pub use new_file::NewFile;
+pub use new_file::{NewFile, remove_unfinished};
 pub use recovery::Recovery;
 pub use repack::Repack;
 pub use save::save;

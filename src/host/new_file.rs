@@ -3,12 +3,14 @@
 use core::fmt;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::vec;
-
-use crate::raw;
+use std::vec::Vec;
 
 use tempfile::{Builder, NamedTempFile};
+
+use crate::raw;
 
 /// What an operating system copies or shares at once: a few pages of memory, and some blocks of any
 /// file system. On Linux with ext4 a copy that moves data by less takes up to twice as long.
@@ -20,7 +22,8 @@ const PIECE: u64 = 1 << 20;
 ///
 /// Until [`commit`](NewFile::commit) the old file stays as it is, whatever happens: programs that have it
 /// open or mapped keep it even then. The new one is called `.safetensors-` and something random, in the
-/// same folder; it is removed if it is not committed, and stays behind only if the process is killed.
+/// same folder; it is removed if it is not committed, and stays behind only if the process is killed. A
+/// program that handles signals removes it with [`remove_unfinished`].
 ///
 /// It is buffered, so small pieces cost little.
 ///
@@ -50,11 +53,12 @@ pub struct NewFile {
     path: PathBuf,
     /// Of the old file.
     permissions: Option<Permissions>,
+    unfinished: Unfinished,
 }
 
 impl NewFile {
     /// Begins a file that is to stand at `path`. Symbolic links are followed: what is replaced is the
-    /// file to which they point.
+    /// file to which they point, if there is one.
     ///
     /// # Errors
     /// Those of the operating system; [`InvalidInput`](io::ErrorKind::InvalidInput) if there is something
@@ -75,8 +79,10 @@ impl NewFile {
             let of_any = Permissions::from_mode(0o666);
             builder.permissions(permissions.clone().unwrap_or(of_any));
         }
-        let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder(&path))?);
-        Ok(Self { file, path, permissions })
+        let file = builder.tempfile_in(folder(&path))?;
+        let unfinished = Unfinished::new(file.path());
+        let file = BufWriter::with_capacity(1 << 16, file);
+        Ok(Self { file, path, permissions, unfinished })
     }
 
     /// Writes the next `len` bytes of `from`. If they move by a multiple of 64 KiB the operating system
@@ -134,13 +140,15 @@ impl NewFile {
         self,
         persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, tempfile::PersistError>,
     ) -> io::Result<()> {
-        let file = self.file.into_inner()?;
-        if let Some(permissions) = self.permissions {
+        let Self { file, path, permissions, unfinished } = self;
+        let file = file.into_inner()?;
+        if let Some(permissions) = permissions {
             file.as_file().set_permissions(permissions)?;
         }
         file.as_file().sync_all()?;
-        persist(file, &self.path)?;
-        sync_folder(&self.path)
+        persist(file, &path)?;
+        drop(unfinished);
+        sync_folder(&path)
     }
 }
 
@@ -166,10 +174,39 @@ impl fmt::Debug for NewFile {
     }
 }
 
-/// The file to which symbolic links point, if there is one.
+/// The temporary files of this process that are not in their places yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of all [`NewFile`]s of this process that are not committed: for a program
+/// that is told to end, before it does. Whoever still writes to one gets an error when committing it.
+pub fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // It may just have come to its place.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The path of a temporary file, while it is one.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+        Self(path.to_path_buf())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|path| *path != self.0);
+    }
+}
+
+/// The file to which symbolic links point, if there is one, whatever becomes the current folder.
 pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path::absolute(path),
         path => path,
     }
 }

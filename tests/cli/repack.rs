@@ -100,6 +100,8 @@ fn what_can_not_be_mended_or_written() {
         "in: invalid: file ends before the last tensor does, 1 byte missing (at byte 122)\n";
     assert_eq!(folder.run(["repack", "in", "out", "--repair"]), owned((1, "", stderr)));
     assert_eq!(folder.run(["repack", "in", "out"]), owned((1, "", stderr)));
+    let stderr = "-: no file: what is repacked is read and written in no order\n";
+    assert_eq!(folder.run(["repack", "good", "-"]), owned((2, "", stderr)));
     let (code, stdout, found) = folder.run(["repack", "good", "no/out"]);
     assert_eq!((code, stdout.as_str()), (2, ""));
     assert!(found.starts_with("no/out: not written: No such file or directory"), "{found}");

@@ -25,6 +25,6 @@ pub(crate) fn header_and_length(path: &Path) -> Result<HeaderFile, LoadError> {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

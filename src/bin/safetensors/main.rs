@@ -3,6 +3,7 @@
 
 mod input;
 mod inspect;
+mod interrupt;
 mod json;
 mod metadata;
 mod numbers;

@@ -10,7 +10,7 @@ use safetensors_core::{StreamError, Text, WriteError};
 
 use crate::numbers::Grouped;
 use crate::output::{self, Outcome, Output, complain_bad};
-use crate::{input, json, pairs, shown};
+use crate::{input, interrupt, json, pairs, shown};
 
 /// Lists and changes the metadata of a file.
 ///
@@ -106,6 +106,7 @@ fn no_such_key(args: &Args, key: &str) {
 }
 
 fn change(args: &Args, out: &mut Output) -> io::Result<Outcome> {
+    interrupt::clean_up();
     let mut editor = match FileEditor::open(&args.file) {
         Ok(editor) => editor,
         Err(error) => return Ok(output::refuse(&args.file, &error)),

@@ -8,7 +8,7 @@ use safetensors_core::{DeviationKind, WriteOptions};
 
 use crate::numbers::{Count, Grouped};
 use crate::output::{self, Outcome, Output, complain_bad, warn};
-use crate::shown;
+use crate::{input, interrupt, shown};
 
 /// Writes a file anew: in the order of the reference implementation, aligned, without gaps.
 ///
@@ -53,6 +53,13 @@ Examples:
   safetensors repack broken.safetensors mended.safetensors --repair";
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
+    for path in [&args.from, &args.to] {
+        if input::is_stdin(path) {
+            complain_bad("-", "no file", &"what is repacked is read and written in no order");
+            return Ok(Outcome::Unreadable);
+        }
+    }
+    interrupt::clean_up();
     let open = if args.repair { Repack::open_repairing } else { Repack::open };
     let repack = match open(&args.from) {
         Ok(repack) => repack,

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
     let mut worst = Outcome::Fine;
     for path in &args.files {
         let result = recover(args, path).and_then(|()| input::header_and_length(path));
-        let recovery = Recovery::find(path).ok().flatten();
+        let recovery = recovery(path);
         if args.json {
             stream::write_line(out, &json::Report::new(path, &result, recovery.as_ref()))?;
         } else {
@@ -72,8 +72,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
 }
 
 fn recover(args: &Args, path: &Path) -> Result<(), LoadError> {
-    match Recovery::find(path)? {
+    match recovery(path) {
         Some(recovery) if args.recover => recovery.restore(),
         _ => Ok(()),
     }
+}
+
+/// The recovery file beside a file, if one can be seen.
+fn recovery(path: &Path) -> Option<Recovery> {
+    if input::is_stdin(path) { None } else { Recovery::find(path).ok().flatten() }
 }
