@@ -54,7 +54,8 @@ fn choose(mut input: Input<'_>) -> Case {
         align: number(100).unwrap_or(8),
         align_tensors: number(20).unwrap_or(1),
         reserve: number(200).unwrap_or(0),
-        header_limit: number(200).map_or(Options::DEFAULT_HEADER_LIMIT, |limit| limit.saturating_mul(4)),
+        header_limit: number(200)
+            .map_or(Options::DEFAULT_HEADER_LIMIT, |limit| limit.saturating_mul(4)),
         keep_order: !plain && input.flag(),
         sort_metadata: input.flag(),
     };

@@ -67,11 +67,25 @@ impl<'a> Input<'a> {
     /// A short text of characters that are written in different ways; one time in eight
     /// `__metadata__`, and so now and then the same twice.
     pub fn text(&mut self) -> String {
-        const CHARACTERS: [char; 12] =
-            ['a', 'b', 'c', '"', '\\', '/', '\n', '\u{1}', '\u{7f}', 'é', '\u{2028}', '\u{1f600}'];
+        const CHARACTERS: [char; 14] = [
+            'a',
+            'b',
+            'c',
+            '"',
+            '\\',
+            '/',
+            '\n',
+            '\0',
+            '\u{1}',
+            '\u{1f}',
+            '\u{7f}',
+            'é',
+            '\u{2028}',
+            '\u{1f600}',
+        ];
         match self.below(8) {
             7 => "__metadata__".into(),
-            len => (0..len.min(4)).map(|_| CHARACTERS[self.below(12)]).collect(),
+            len => (0..len.min(4)).map(|_| CHARACTERS[self.below(14)]).collect(),
         }
     }
 }
