@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::vec::Vec;
 
-use super::new_file::{BLOCK, regular};
+use super::new_file::{BLOCK, regular, resolve};
 use super::{HeaderFile, LoadError, NewFile, Recovery};
 use crate::{
     Editor, Entry, Header, Options, PREFIX_LEN, StreamError, WriteError, WriteErrorKind, raw,
@@ -53,7 +53,7 @@ impl<'data> FileEditor<'data> {
     /// Those of [`HeaderFile::open`]; [`LoadError::Io`] as well if it is no regular file, or
     /// ([`AlreadyExists`](io::ErrorKind::AlreadyExists)) if there is a [`Recovery`] file beside it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let path = path.as_ref().to_path_buf();
+        let path = resolve(path.as_ref())?;
         if Recovery::find(&path)?.is_some() {
             let message = "a change in place was cut off, and the recovery file is still there";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message).into());

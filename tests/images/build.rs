@@ -5,6 +5,8 @@
 mod answer;
 #[path = "src/numbers.rs"]
 mod numbers;
+#[path = "src/written.rs"]
+mod written;
 
 use std::path::Path;
 use std::{env, fs};
@@ -27,8 +29,10 @@ fn main() {
     let mut table = String::from("&[\n");
     for file in files {
         let name = file.file_stem().unwrap();
-        let answer = answer::digest(&fs::read(&file).unwrap(), &mut [Slot::EMPTY; answer::SLOTS]);
-        table += &format!("({name:?}, include_bytes!({file:?}), {answer:#x}),\n");
+        let (bytes, mut slots) = (fs::read(&file).unwrap(), [Slot::EMPTY; answer::SLOTS]);
+        let answer = answer::digest(&bytes, &mut slots);
+        let written = written::digest(&bytes, &mut slots);
+        table += &format!("({name:?}, include_bytes!({file:?}), {answer:#x}, {written:#x}),\n");
     }
     table.push(']');
     let out = env::var_os("OUT_DIR").unwrap();

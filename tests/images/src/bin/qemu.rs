@@ -9,6 +9,8 @@ mod answer;
 mod numbers;
 #[path = "../stack.rs"]
 mod stack;
+#[path = "../written.rs"]
+mod written;
 
 use core::panic::PanicInfo;
 
@@ -18,8 +20,8 @@ use safetensors_core::{Dtype, SafeTensors, Slot};
 
 static MODEL: &[u8] = include_bytes!("../../../../examples/digits/digits.safetensors");
 
-/// Name, bytes, and the digest of what a 64-bit host says of them.
-static CORPUS: &[(&str, &[u8], u64)] = include!(concat!(env!("OUT_DIR"), "/corpus.rs"));
+/// Name, bytes, and the digests of what a 64-bit host says and makes of them.
+static CORPUS: &[(&str, &[u8], u64, u64)] = include!(concat!(env!("OUT_DIR"), "/corpus.rs"));
 
 /// For each dtype, the digest of the numbers of a 64-bit host.
 static NUMBERS: [u64; Dtype::ALL.len()] = include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
@@ -59,6 +61,7 @@ const STACK: usize = 736;
 fn main() -> ! {
     static mut SLOTS: [Slot; answer::SLOTS] = [Slot::EMPTY; answer::SLOTS];
     let good = show_model(SLOTS) & show_broken(SLOTS) & check_corpus(SLOTS) & check_numbers();
+    let good = good & check_written(SLOTS);
     exit(good & check_stack(SLOTS))
 }
 
@@ -83,7 +86,7 @@ fn show_model(slots: &mut [Slot]) -> bool {
 
 fn show_broken(slots: &mut [Slot]) -> bool {
     let mut shown = 0;
-    for (name, bytes, _) in CORPUS {
+    for (name, bytes, ..) in CORPUS {
         if SHOWN.contains(name)
             && let Err(error) = SafeTensors::parse(bytes, slots)
         {
@@ -97,7 +100,7 @@ fn show_broken(slots: &mut [Slot]) -> bool {
 /// Whether this 32-bit machine says of every file what the host says.
 fn check_corpus(slots: &mut [Slot]) -> bool {
     let mut good = true;
-    for (name, bytes, host) in CORPUS {
+    for (name, bytes, host, _) in CORPUS {
         if answer::digest(bytes, slots) != *host {
             good = false;
             hprintln!("{}: not what the host says", name);
@@ -124,10 +127,25 @@ fn check_numbers() -> bool {
     same == NUMBERS.len()
 }
 
+/// Whether files are written, streamed and edited as on the host.
+fn check_written(slots: &mut [Slot]) -> bool {
+    let (mut same, mut good) = (0, true);
+    for (name, bytes, _, host) in CORPUS {
+        if written::digest(bytes, slots) != *host {
+            good = false;
+            hprintln!("{}: not written as on the host", name);
+        } else if *host != 0 {
+            same += 1;
+        }
+    }
+    hprintln!("written: {} files as on the host", same);
+    good
+}
+
 /// The greatest stack of a parse among all files.
 fn check_stack(slots: &mut [Slot]) -> bool {
     let mut most = ("", 0);
-    for (name, bytes, _) in CORPUS.iter().chain(&[("digits", MODEL, 0), ("deep", DEEP, 0)]) {
+    for (name, bytes, ..) in CORPUS.iter().chain(&[("digits", MODEL, 0, 0), ("deep", DEEP, 0, 0)]) {
         // Just enough slots, and one too few: different ways through a parse.
         let needed = SafeTensors::scan(bytes).map_or(slots.len(), |scan| scan.slots_needed());
         for len in [needed.saturating_sub(1), needed, slots.len()] {
