@@ -53,7 +53,7 @@ enum Token<'t> {
 }
 
 impl<'buffer> Editor<'buffer> {
-    /// Takes the file that is in the first `len` bytes of `buffer`. The rest of the buffer is room for
+    /// Takes the file that is in the first `len` bytes of `buffer`, or in all of it if it is shorter. The rest of the buffer is room for
     /// the file to grow into.
     ///
     /// The header alone will do, for a file whose data is elsewhere: nothing needs the data but
@@ -260,9 +260,14 @@ impl<'buffer> Editor<'buffer> {
             return Ok(());
         }
         let align = 1_u64 << self.data_start.trailing_zeros().clamp(3, 12);
-        let data_start = json_end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-        let header_len = data_start.wrapping_sub(raw::wide(PREFIX_LEN));
-        if header_len > u64::from(self.header_limit) {
+        let place = |align| json_end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        let header_len = |data_start: u64| data_start.wrapping_sub(raw::wide(PREFIX_LEN));
+        let limit = u64::from(self.header_limit);
+        // A header that is almost too large can't keep more than the least alignment.
+        let kept = Some(place(align)).filter(|data_start| header_len(*data_start) <= limit);
+        let data_start = kept.unwrap_or(place(8));
+        let header_len = header_len(data_start);
+        if header_len > limit {
             return Err(WriteError::of_file(WriteErrorKind::HeaderTooLarge, header_len));
         }
         // Does not overflow: a header is far shorter than 2^32 bytes.

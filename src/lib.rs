@@ -157,7 +157,7 @@
 //! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; `StdIo` |
 //! | `cli` | the command `safetensors` |
 //!
-//! The minimum supported Rust version is 1.88.
+//! The minimum supported Rust version is 1.89.
 //!
 //! [safetensors]: https://github.com/huggingface/safetensors
 #![no_std]

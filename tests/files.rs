@@ -7,9 +7,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use safetensors_core::host::{
-    FileEditor, LoadError, Mend, NewFile, Recovery, Repack, remove_unfinished, save,
-};
+use safetensors_core::host::{FileEditor, LoadError, Mend, NewFile, Recovery, Repack, save};
 use safetensors_core::{
     Dtype, MetadataPair, SafeTensors, Slot, StreamError, TensorSpec, WriteErrorKind, WriteOptions,
 };
@@ -160,6 +158,35 @@ fn permissions_are_kept_and_links_followed() {
     assert_eq!(error.to_string(), "not a regular file");
 }
 
+/// What nobody else could read nobody else can read in a copy.
+#[cfg(unix)]
+#[test]
+fn copies_are_no_more_open_than_the_original() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new();
+    let path = folder.write("m", &model(0));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let to = folder.path("to");
+    Repack::open(&path).unwrap().save(&to, &WriteOptions::new()).unwrap();
+    assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// They would wait for a writer for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_are_not_opened() {
+    let folder = Folder::new();
+    let path = folder.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    assert_eq!(FileEditor::open(&path).unwrap_err().to_string(), "not a regular file");
+    assert_eq!(Repack::open(&path).unwrap_err().to_string(), "not a regular file");
+    fs::rename(&path, folder.path("m.recovery")).unwrap();
+    let recovery = Recovery::find(folder.write("m", &model(0))).unwrap().unwrap();
+    assert_eq!(recovery.restore().unwrap_err().to_string(), "not a regular file");
+}
+
 // ── edits ──
 
 #[test]
@@ -275,11 +302,13 @@ fn a_file_that_was_changed_in_the_meantime_is_not_edited() {
     let error = editor.save().unwrap_err();
     assert_eq!(error.to_string(), "the file was changed in the meantime");
     assert_eq!(fs::read(&path).unwrap(), model(100));
-    // Shorter than it was: the copy fails, and the file is as it was found.
+    // Another file in its place, of the same age.
     let editor = FileEditor::open(folder.write("m", &model(100))).unwrap();
-    OpenOptions::new().write(true).open(&path).unwrap().set_len(200).unwrap();
-    assert_eq!(editor.save().unwrap_err().kind(), ErrorKind::UnexpectedEof);
-    assert_eq!(fs::read(&path).unwrap(), model(100)[..200]);
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::rename(folder.write("other", &model(100)), &path).unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let error = editor.save().unwrap_err();
+    assert_eq!(error.to_string(), "the file was changed in the meantime");
     assert_eq!(folder.names(), ["m"]);
 }
 
@@ -301,35 +330,43 @@ fn what_is_not_valid_is_not_edited() {
 
 /// A file and beside it what a change in place of its first 100 and its last 3 bytes puts there; that
 /// one really does is shown by the tests that kill the command.
-fn interrupted(folder: &Folder, file: &[u8]) -> PathBuf {
-    let (len, last) = (file.len().to_string(), file.len() - 3);
-    let offset = last.to_string();
+fn interrupted(folder: &Folder, old: &[u8], new: &[u8]) -> PathBuf {
+    let (len, last) = (old.len().to_string(), old.len() - 3);
+    let names = [format!("old {last}"), format!("new {last}")];
     let mut tensors = [
-        TensorSpec::new("0", Dtype::U8, &[100]).with_data(&file[..100]),
-        TensorSpec::new(&*offset, Dtype::U8, &[3]).with_data(&file[last..]),
+        TensorSpec::new("old 0", Dtype::U8, &[100]).with_data(&old[..100]),
+        TensorSpec::new("new 0", Dtype::U8, &[100]).with_data(&new[..100]),
+        TensorSpec::new(&*names[0], Dtype::U8, &[3]).with_data(&old[last..]),
+        TensorSpec::new(&*names[1], Dtype::U8, &[3]).with_data(&new[last..]),
     ];
     let mut pairs = [MetadataPair::new("file_len", &*len)];
     let plan = WriteOptions::new().plan(&mut tensors, Some(&mut pairs)).unwrap();
     save(&plan, folder.path("m.recovery")).unwrap();
-    folder.write("m", file)
+    folder.write("m", old)
+}
+
+/// Other bytes where the change is.
+fn changed(old: &[u8]) -> Vec<u8> {
+    let mut new = old.to_vec();
+    new[8..90].fill(b'x');
+    let end = new.len();
+    new[end - 2..].fill(0);
+    new
 }
 
 #[test]
 fn what_was_cut_off_is_found_and_undone() {
     let folder = Folder::new();
     let old = model(100);
-    let path = interrupted(&folder, &old);
-    let mut torn = old.clone();
-    torn[8..90].fill(b'x');
-    let end = torn.len();
-    torn[end - 2..].fill(0);
+    let mut torn = changed(&old);
+    let path = interrupted(&folder, &old, &torn);
+    torn[50..70].copy_from_slice(&old[50..70]);
     fs::write(&path, &torn).unwrap();
-    // No other edit begins.
-    let error = FileEditor::open(&path).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "a change in place was cut off, and the recovery file is still there"
-    );
+    // It is neither changed nor trusted nor replaced.
+    let message = "a change in place was cut off, and the recovery file is still there";
+    assert_eq!(FileEditor::open(&path).unwrap_err().to_string(), message);
+    assert_eq!(Repack::open_repairing(&path).unwrap_err().to_string(), message);
+    assert_eq!(NewFile::create(&path).unwrap_err().to_string(), message);
     let recovery = Recovery::find(&path).unwrap().unwrap();
     assert_eq!(recovery.path(), path.canonicalize().unwrap().with_file_name("m.recovery"));
     recovery.restore().unwrap();
@@ -342,7 +379,15 @@ fn what_was_cut_off_is_found_and_undone() {
 fn a_recovery_file_of_another_file_is_not_used() {
     let folder = Folder::new();
     let old = model(100);
-    let path = interrupted(&folder, &old);
+    let path = interrupted(&folder, &old, &changed(&old));
+    // Neither of a file that came in its place since, with one byte that is another …
+    let mut other = old.clone();
+    other[99] ^= 1;
+    fs::write(&path, &other).unwrap();
+    let error = Recovery::find(&path).unwrap().unwrap().restore().unwrap_err();
+    assert_eq!(error.to_string(), "the recovery file does not belong to this file");
+    assert_eq!(fs::read(&path).unwrap(), other);
+    // … nor of one of another length.
     let longer = [&old[..], &[0]].concat();
     fs::write(&path, &longer).unwrap();
     let error = Recovery::find(&path).unwrap().unwrap().restore().unwrap_err();
@@ -350,18 +395,53 @@ fn a_recovery_file_of_another_file_is_not_used() {
     assert_eq!(fs::read(&path).unwrap(), longer);
     // Nor are other files of that name, and each of their bytes has its place in the file.
     let mut pairs = [MetadataPair::new("file_len", "9")];
-    for name in ["", "-1", "8", "18446744073709551615", "1e1"] {
+    for (at, other) in [
+        ("", ""),
+        ("-1", "-1"),
+        ("8", "8"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("1", "2"),
+    ] {
         fs::write(&path, [0; 9]).unwrap();
-        let mut tensors = [TensorSpec::new(name, Dtype::U8, &[2]).with_data(&[1, 1])];
+        let names = [format!("old {at}"), format!("new {other}")];
+        let mut tensors = [
+            TensorSpec::new(&*names[0], Dtype::U8, &[2]).with_data(&[1, 1]),
+            TensorSpec::new(&*names[1], Dtype::U8, &[2]).with_data(&[0, 0]),
+        ];
         let plan = WriteOptions::new().plan(&mut tensors, Some(&mut pairs)).unwrap();
         save(&plan, folder.path("m.recovery")).unwrap();
         Recovery::find(&path).unwrap().unwrap().restore().unwrap_err();
-        assert_eq!(fs::read(&path).unwrap(), [0; 9], "{name}");
+        assert_eq!(fs::read(&path).unwrap(), [0; 9], "{at}");
     }
     folder.write("m.recovery", b"something else");
     let error = Recovery::find(&path).unwrap().unwrap().restore().unwrap_err();
     assert!(matches!(error, LoadError::Invalid(_)), "{error}");
     assert_eq!(folder.names(), ["m", "m.recovery"]);
+}
+
+/// Another program holds the lock that an edit has while it writes.
+#[test]
+fn a_file_that_is_being_changed_is_left_alone() {
+    let folder = Folder::new();
+    let old = model(100);
+    let path = interrupted(&folder, &old, &changed(&old));
+    let other = File::open(&path).unwrap();
+    other.lock().unwrap();
+    let message = "another program is changing the file";
+    let recovery = Recovery::find(&path).unwrap().unwrap();
+    assert_eq!(recovery.restore().unwrap_err().to_string(), message);
+    fs::remove_file(folder.path("m.recovery")).unwrap();
+    let edit = || {
+        let mut editor = FileEditor::open(&path).unwrap();
+        editor.set_metadata("k", "w").unwrap();
+        editor
+    };
+    assert_eq!(edit().save().unwrap_err().to_string(), message);
+    assert_eq!(edit().save_in_place().unwrap_err().to_string(), message);
+    assert_eq!(fs::read(&path).unwrap(), old);
+    drop(other);
+    edit().save_in_place().unwrap();
+    assert_eq!(folder.names(), ["m"]);
 }
 
 #[test]
@@ -420,6 +500,25 @@ fn tensors_are_aligned_with_zeros_between() {
     assert_eq!(bytes.len() as u64, len);
     let data = [&[1, 2, 3, 4][..], &[0; 12], &[5, 6, 7]].concat();
     assert_eq!(bytes[bytes.len() - 19..], data);
+}
+
+/// The file is as long as its header says even if there is nothing in its last tensor.
+#[test]
+fn tensors_without_elements_behind_a_gap() {
+    let folder = Folder::new();
+    let mut tensors = [
+        TensorSpec::new("a", Dtype::U8, &[60]).with_data(&[1; 60]),
+        TensorSpec::new("b", Dtype::U8, &[0]).with_data(&[]),
+    ];
+    let path = folder.path("m");
+    save(&WriteOptions::new().plan(&mut tensors, None).unwrap(), &path).unwrap();
+    let options = WriteOptions::new().align_tensors(64);
+    let len = Repack::open(&path).unwrap().save(&path, &options).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), len);
+    let plan = options.plan(&mut tensors, None).unwrap();
+    let mut expected = vec![0; plan.file_len() as usize];
+    plan.write_into(&mut expected).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 - Killed before each system call, and each call that writes made to fail instead.
 - Killed at any moment of the work with large files, until it was inside of it often enough.
-- With a disk that is full.
+- With a disk that is full, and two at once.
 
 Whatever happens the file is the old one or the whole new one, or, after a change in place, the
 recovery file makes it the old one again; and the next change works. Needs strace, and unshare or root.
@@ -58,7 +58,7 @@ class Scenario:
             assert self.in_place, context
             # It is found and offered, and it works.
             verified = run(folder, ["verify", "model"])
-            assert verified.returncode == 1 and "--recover puts it back" in verified.stderr, (context, verified)
+            assert verified.returncode == 1 and "--recover puts back what was there before" in verified.stderr, (context, verified)
             run(folder, ["verify", "model", "--recover"], check=True)
             assert (folder / "model").read_bytes() == self.old, context
             assert not (folder / "model.recovery").exists(), context
@@ -176,6 +176,26 @@ def killed_at_any_moment(scenario, trace, how=signal.SIGKILL):
     return inside
 
 
+# ── two at once ──
+
+
+def at_once(args, old):
+    """Of two changes at the same time none is lost without a word."""
+    refused = 0
+    for i in range(60):
+        with Folder(old) as folder:
+            keys = [f"one{i}", f"two{i}"]
+            both = [subprocess.Popen([COMMAND, "metadata", "model", f"--set={key}=x", *args], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in keys]
+            done = [key for key, child in zip(keys, both) if child.wait() == 0]
+            assert done, "one of two always wins"
+            listed = run(folder, ["metadata", "model"], check=True).stdout
+            assert all(key in listed for key in done), (args, done, listed)
+            assert [path.name for path in folder.iterdir()] == ["model"]
+            run(folder, ["verify", "model"], check=True)
+            refused += 2 - len(done)
+    print(f"two at once {' '.join(args)}: 60 times, {refused} refused, none lost")
+
+
 # ── a disk that is full ──
 
 ON_A_SMALL_DISK = """
@@ -266,6 +286,8 @@ def main():
     longer = ["metadata", "model", "--set", "a=longer", "--in-place"]
     inside += killed_at_any_moment(Scenario("large header in place", longer, large(200_000, 10), in_place=True), "*.recovery")
     assert inside >= 150
+    at_once([], digits)
+    at_once(["--in-place"], roomy)
     full_disk()
 
 

@@ -78,7 +78,7 @@ fn the_header_comes_in_pieces_of_128_bytes() {
             pieces.push(bytes.len());
             Ok::<_, Infallible>(bytes.len())
         };
-        plan.stream(sink).unwrap();
+        let _ = plan.stream(sink).unwrap();
         let header = plan.data_start() as usize;
         let rest = (!header.is_multiple_of(128)).then_some(header % 128);
         assert!(pieces.iter().copied().eq([128].repeat(header / 128).into_iter().chain(rest)));
@@ -117,6 +117,42 @@ fn a_sink_that_is_full_at_any_byte_is_told() {
             let error = stream(plan, sink, 8).unwrap_err();
             let bytes = if end == 1 { "byte" } else { "bytes" };
             assert_eq!(error.to_string(), format!("sink takes no more, {end} {bytes} written"));
+        }
+    });
+}
+
+/// What it was given last may be in the file or not.
+#[test]
+fn nothing_goes_on_after_a_failure() {
+    with_plan(|plan, _| {
+        for good in 0..plan.file_len() as usize {
+            let mut left = good;
+            // Fails once.
+            let sink = |bytes: &[u8]| {
+                if left == 0 {
+                    left = usize::MAX;
+                    return Err("broken");
+                }
+                let some = bytes.len().min(left);
+                left -= some;
+                Ok(some)
+            };
+            let Ok(mut stream) = plan.stream(sink) else { continue };
+            let step = |stream: &mut safetensors_core::Stream<'_, _>| {
+                while let Some(tensor) = stream.next_tensor()? {
+                    if tensor.name() == "weight" {
+                        stream.write(WEIGHT)?;
+                    }
+                }
+                Ok(())
+            };
+            assert_eq!(step(&mut stream), Err(StreamError::Sink("broken")));
+            let bytes = stream.written();
+            assert_eq!(bytes, good as u64);
+            let message = format!("sink takes no more, {bytes} bytes written");
+            assert_eq!(stream.next_tensor().unwrap_err().to_string(), message);
+            assert_eq!(stream.write(&[]).unwrap_err().to_string(), message);
+            assert_eq!(stream.finish().err().unwrap().to_string(), message);
         }
     });
 }

@@ -1,7 +1,6 @@
 //! Files that are changed where they are on a disk.
 
 use core::fmt;
-use core::ops::Range;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::vec::Vec;
 
-use super::new_file::{BLOCK, regular, resolve};
+use super::new_file::{BLOCK, lock, regular, resolve};
 use super::{HeaderFile, LoadError, NewFile, Recovery};
 use crate::{
     Editor, Entry, Header, Options, PREFIX_LEN, StreamError, WriteError, WriteErrorKind, raw,
@@ -42,6 +41,8 @@ pub struct FileEditor<'data> {
     /// The beginning of the file up to its data.
     old_head: Vec<u8>,
     new_head: Vec<u8>,
+    /// What the new one takes at least.
+    needed: usize,
     /// What is put into the data section, by the offset in it.
     overwritten: BTreeMap<u64, &'data [u8]>,
 }
@@ -54,10 +55,9 @@ impl<'data> FileEditor<'data> {
     /// ([`AlreadyExists`](io::ErrorKind::AlreadyExists)) if there is a [`Recovery`] file beside it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = resolve(path.as_ref())?;
-        if Recovery::find(&path)?.is_some() {
-            let message = "a change in place was cut off, and the recovery file is still there";
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message).into());
-        }
+        Recovery::refuse(&path)?;
+        // Before it is opened: a pipe would wait for somebody to write.
+        regular(fs::metadata(&path)?)?;
         let file = File::open(&path)?;
         let metadata = regular(file.metadata()?)?;
         let (file_len, modified) = (metadata.len(), metadata.modified()?);
@@ -70,6 +70,7 @@ impl<'data> FileEditor<'data> {
             modified,
             old_head,
             new_head,
+            needed: 0,
             overwritten: BTreeMap::new(),
         })
     }
@@ -149,8 +150,10 @@ impl<'data> FileEditor<'data> {
     ///
     /// # Errors
     /// Those of the operating system; [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in
-    /// the meantime.
+    /// the meantime, [`ResourceBusy`](io::ErrorKind::ResourceBusy) if that is being done.
     pub fn save(mut self) -> io::Result<()> {
+        lock(&self.file)?;
+        self.check_unchanged(&fs::metadata(&self.path)?)?;
         let (old_start, new_start) =
             (raw::wide(self.old_head.len()), raw::wide(self.new_head.len()));
         let mut new = NewFile::create(&self.path)?;
@@ -172,11 +175,12 @@ impl<'data> FileEditor<'data> {
     /// # Errors
     /// [`NoRoomInPlace`](WriteErrorKind::NoRoomInPlace) if the header does not
     /// [fit](FileEditor::fits_in_place). [`StreamError::Sink`] with the error of the operating system:
-    /// [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in the meantime. The file is
-    /// then as it was, or, if that fails too, the recovery file is still there.
+    /// [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in the meantime,
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if that is being done. The file is then as it was, or,
+    /// if that can't be done, the recovery file is still there.
     pub fn save_in_place(self) -> Result<(), StreamError<io::Error>> {
         if !self.fits_in_place() {
-            let missing = raw::wide(self.new_head.len().saturating_sub(self.old_head.len()));
+            let missing = raw::wide(self.needed.saturating_sub(self.old_head.len()));
             let error = WriteError::of_file(WriteErrorKind::NoRoomInPlace, missing);
             return Err(StreamError::Write(error));
         }
@@ -185,6 +189,7 @@ impl<'data> FileEditor<'data> {
 
     fn write_in_place(&self) -> io::Result<()> {
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        lock(&file)?;
         let mut head = Vec::new();
         Read::by_ref(&mut file).take(raw::wide(self.old_head.len())).read_to_end(&mut head)?;
         // Times may be too coarse to tell.
@@ -193,8 +198,7 @@ impl<'data> FileEditor<'data> {
         }
         self.check_unchanged(&file.metadata()?)?;
         let places = self.places();
-        let ranges: Vec<_> = places.iter().map(|(at, bytes)| range(*at, bytes)).collect();
-        let recovery = Recovery::store(&self.path, &mut file, &ranges)?;
+        let recovery = Recovery::store(&self.path, &mut file, &places)?;
         let written = places.iter().try_for_each(|(at, bytes)| {
             file.seek(SeekFrom::Start(*at))?;
             file.write_all(bytes)
@@ -202,6 +206,8 @@ impl<'data> FileEditor<'data> {
         match written.and_then(|()| file.sync_all()) {
             Ok(()) => recovery.remove(),
             Err(error) => {
+                // It takes the lock itself.
+                drop(file);
                 // If that fails as well the recovery file stays, and is found.
                 let _ = recovery.restore();
                 Err(error)
@@ -211,10 +217,21 @@ impl<'data> FileEditor<'data> {
 
     /// What another program wrote since this one read the header would be lost.
     fn check_unchanged(&self, now: &Metadata) -> io::Result<()> {
-        if (now.len(), now.modified()?) == (self.file_len, self.modified) {
-            return Ok(());
+        let then = self.file.metadata()?;
+        // A file that took its place may be as long and as old.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            if (now.dev(), now.ino()) != (then.dev(), then.ino()) {
+                return Err(changed());
+            }
         }
-        Err(changed())
+        for metadata in [now, &then] {
+            if (metadata.len(), metadata.modified()?) != (self.file_len, self.modified) {
+                return Err(changed());
+            }
+        }
+        Ok(())
     }
 
     /// What is to be written, and where in the file.
@@ -256,6 +273,7 @@ impl<'data> FileEditor<'data> {
                 result => {
                     let len = editor.finish().len();
                     self.new_head.truncate(len);
+                    self.needed = len;
                     self.keep_blocks();
                     return result;
                 }
@@ -269,10 +287,6 @@ const LARGE: u64 = 1 << 24;
 
 fn changed() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the file was changed in the meantime")
-}
-
-fn range(at: u64, bytes: &[u8]) -> Range<u64> {
-    at..at.saturating_add(raw::wide(bytes.len()))
 }
 
 impl fmt::Debug for FileEditor<'_> {

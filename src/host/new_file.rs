@@ -1,7 +1,7 @@
 //! Files that take the place of others in one step.
 
 use core::fmt;
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata, Permissions, TryLockError};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,13 +10,14 @@ use std::vec::Vec;
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::Recovery;
 use crate::raw;
 
 /// What an operating system copies or shares at once: a few pages of memory, and some blocks of any
 /// file system. On Linux with ext4 a copy that moves data by less takes up to twice as long.
 pub(super) const BLOCK: u64 = 1 << 16;
 /// What is copied at once, in bytes.
-const PIECE: u64 = 1 << 20;
+pub(super) const PIECE: u64 = 1 << 20;
 
 /// A file that is written beside the one whose place it takes when it is complete.
 ///
@@ -52,7 +53,7 @@ pub struct NewFile {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
     /// Of the old file.
-    permissions: Option<Permissions>,
+    old: Option<Metadata>,
     unfinished: Unfinished,
 }
 
@@ -62,27 +63,45 @@ impl NewFile {
     ///
     /// # Errors
     /// Those of the operating system; [`InvalidInput`](io::ErrorKind::InvalidInput) if there is something
-    /// at `path` that is no regular file.
+    /// at `path` that is no regular file, [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is a
+    /// [`Recovery`] file beside it.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = resolve(path.as_ref())?;
+        Self::begin(path.as_ref(), None)
+    }
+
+    /// [`create`](NewFile::create) with these permissions, if there is no file yet.
+    pub(super) fn create_as(path: &Path, permissions: &Permissions) -> io::Result<Self> {
+        Self::begin(path, Some(permissions))
+    }
+
+    fn begin(path: &Path, permissions: Option<&Permissions>) -> io::Result<Self> {
+        let path = resolve(path)?;
+        Recovery::refuse(&path)?;
         let old = match fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             old => Some(regular(old?)?),
         };
         let mut builder = Builder::new();
         builder.prefix(".safetensors-").suffix(".tmp");
-        let permissions = old.map(|old| old.permissions());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // As any new file, and never open to more people than the old one.
-            let of_any = Permissions::from_mode(0o666);
-            builder.permissions(permissions.clone().unwrap_or(of_any));
+            let of_old = old.as_ref().map(Metadata::permissions);
+            let of_any = permissions.cloned().unwrap_or(Permissions::from_mode(0o666));
+            builder.permissions(of_old.unwrap_or(of_any));
         }
+        let _ = permissions;
         let file = builder.tempfile_in(folder(&path))?;
         let unfinished = Unfinished::new(file.path());
         let file = BufWriter::with_capacity(1 << 16, file);
-        Ok(Self { file, path, permissions, unfinished })
+        Ok(Self { file, path, old, unfinished })
+    }
+
+    /// Makes the file as long as that: zeros are added, or what is behind is cut off.
+    pub(super) fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().as_file().set_len(len)
     }
 
     /// Writes the next `len` bytes of `from`. If they move by a multiple of 64 KiB the operating system
@@ -120,37 +139,52 @@ impl NewFile {
         Ok(())
     }
 
-    /// Puts the file where it is to stand, in place of what is there, whose permissions it gets (its
-    /// owner it does not). It is synced before, and the folder behind, so that it survives a loss of
-    /// power.
+    /// Puts the file where it is to stand, in place of what is there, whose permissions it gets, and its
+    /// owner and group if the system lets. It is synced before, and the folder behind, where that can
+    /// be done, so that it survives a loss of power.
     ///
     /// # Errors
-    /// Those of the operating system. Nothing has changed then, but for an error of the folder's sync,
-    /// which comes when the new file is in its place.
+    /// Those of the operating system; nothing has changed then.
     pub fn commit(self) -> io::Result<()> {
-        self.place(|file, path| file.persist(path))
+        let path = self.place(|file, path| file.persist(path))?;
+        // It is in its place whatever comes of this.
+        let _ = sync_folder(&path);
+        Ok(())
     }
 
-    /// [`commit`](NewFile::commit) that fails if there is a file.
+    /// [`commit`](NewFile::commit) that fails if there is a file, and leaves the folder to be synced.
     pub(super) fn commit_new(self) -> io::Result<()> {
-        self.place(|file, path| file.persist_noclobber(path))
+        self.place(|file, path| file.persist_noclobber(path)).map(|_| ())
     }
 
     fn place(
         self,
         persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, tempfile::PersistError>,
-    ) -> io::Result<()> {
-        let Self { file, path, permissions, unfinished } = self;
+    ) -> io::Result<PathBuf> {
+        let Self { file, path, old, unfinished } = self;
         let file = file.into_inner()?;
-        if let Some(permissions) = permissions {
-            file.as_file().set_permissions(permissions)?;
+        if let Some(old) = old {
+            keep_owner(file.as_file(), &old);
+            file.as_file().set_permissions(old.permissions())?;
         }
         file.as_file().sync_all()?;
         persist(file, &path)?;
         drop(unfinished);
-        sync_folder(&path)
+        Ok(path)
     }
 }
+
+/// Gives a file the owner and the group of an old one, if the system lets.
+#[cfg(unix)]
+fn keep_owner(file: &File, old: &Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Its group may be possible where its owner is not.
+    let _ = fchown(file, None, Some(old.gid()));
+    let _ = fchown(file, Some(old.uid()), None);
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -207,6 +241,8 @@ impl Drop for Unfinished {
 pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path::absolute(path),
+        // Longer than the system takes, with the folders before it.
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Ok(path.to_path_buf()),
         path => path,
     }
 }
@@ -227,11 +263,33 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes names in the folder of a file survive a loss of power.
+/// Makes names in the folder of a file survive a loss of power, where that can be done.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     // Elsewhere folders can't be opened.
-    #[cfg(unix)]
-    File::open(folder(path))?.sync_all()?;
-    let _ = path;
-    Ok(())
+    let synced = if cfg!(unix) {
+        File::open(folder(path)).and_then(|folder| folder.sync_all())
+    } else {
+        Ok(())
+    };
+    match synced {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// Sees to it that no other program of this crate changes a file until it is closed.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let message = "another program is changing the file";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+        }
+        // On some network's file systems there is no such thing.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }

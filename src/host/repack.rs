@@ -1,13 +1,13 @@
 //! Files that are written anew.
 
 use core::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 use std::vec::Vec;
 
 use super::new_file::regular;
-use super::{HeaderFile, LoadError, Mend, NewFile, mend};
+use super::{HeaderFile, LoadError, Mend, NewFile, Recovery, mend};
 use crate::{
     Error, ErrorKind, Index, MetadataPair, Options, Plan, StdIo, StreamError, TensorSpec,
     WriteOptions,
@@ -39,13 +39,13 @@ impl Repack {
     /// between the tensors, as for [`Options::allow_gaps`].
     ///
     /// # Errors
-    /// Those of [`HeaderFile::open`], and [`LoadError::Io`] if it is no regular file.
+    /// Those of [`HeaderFile::open`], and [`LoadError::Io`] if it is no regular file, or if there is a
+    /// [`Recovery`] file beside it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         Self::read(path.as_ref(), false)
     }
 
-    /// [`open`](Repack::open) for a file that other readers refuse for a fault that can be mended:
-    /// NUL bytes behind the header's JSON, metadata keys that are given twice, bytes behind the last
+    /// [`open`](Repack::open) for a file that is refused for a fault that can be mended: NUL bytes behind the header's JSON, metadata keys that are given twice, bytes behind the last
     /// tensor.
     ///
     /// # Errors
@@ -55,6 +55,8 @@ impl Repack {
     }
 
     fn read(path: &Path, repair: bool) -> Result<Self, LoadError> {
+        Recovery::refuse(path)?;
+        regular(fs::metadata(path)?)?;
         let file = File::open(path)?;
         let file_len = regular(file.metadata()?)?.len();
         let mut mended = Vec::new();
@@ -106,17 +108,17 @@ impl Repack {
             metadata.iter().map(|(key, value)| MetadataPair::new(key, value)).collect()
         });
         let plan = options.plan(&mut tensors, pairs.as_deref_mut()).map_err(StreamError::Write)?;
-        let new = NewFile::create(path).map_err(StreamError::Sink)?;
-        copy(&plan, &places, &mut self.file, new).map_err(StreamError::Sink)?;
+        copy(&plan, &places, &mut self.file, path.as_ref()).map_err(StreamError::Sink)?;
         Ok(plan.file_len())
     }
 }
 
 /// Writes the planned file to `to`, the data from `from`, where that of each tensor begins at its place
 /// in `places`, which are in the order given.
-fn copy(plan: &Plan<'_>, places: &[u64], from: &mut File, mut to: NewFile) -> io::Result<()> {
+fn copy(plan: &Plan<'_>, places: &[u64], from: &mut File, to: &Path) -> io::Result<()> {
+    let mut to = NewFile::create_as(to, &from.metadata()?.permissions())?;
     // The header alone.
-    plan.stream(StdIo(&mut to))?;
+    let _ = plan.stream(StdIo(&mut to))?;
     // Neighbours that stay neighbours are copied as one.
     let mut run = Run { from: 0, to: plan.data_start(), len: 0 };
     for tensor in plan.tensors() {
@@ -132,6 +134,8 @@ fn copy(plan: &Plan<'_>, places: &[u64], from: &mut File, mut to: NewFile) -> io
         }
     }
     run.copy(from, &mut to)?;
+    // There may be tensors without elements behind a gap.
+    to.set_len(plan.file_len())?;
     to.commit()
 }
 

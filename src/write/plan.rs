@@ -70,7 +70,8 @@ impl WriteOptions {
         Self { sort_metadata: sort, ..self }
     }
 
-    /// Lets the data section begin at a multiple of `bytes` in the file, 8 by default; spaces behind
+    /// Lets the data section begin at a multiple of `bytes` in the file, 8 by default, anywhere for 0 or
+    /// 1; spaces behind
     /// the header's JSON make up for it, which every reader accepts.
     #[must_use]
     pub const fn align(self, bytes: u32) -> Self {
@@ -80,8 +81,8 @@ impl WriteOptions {
     /// Lets the data of each tensor begin at a multiple of `bytes` in the data section.
     ///
     /// **Other readers refuse such a file** if it has to leave gaps, and so does this one without
-    /// [`Options::allow_gaps`]. In the default order none are left if `bytes` is no more than what the
-    /// elements of each dtype take.
+    /// [`Options::allow_gaps`]. In the default order none are left if `bytes` is a power of two and no
+    /// more than what the elements of each dtype take.
     #[must_use]
     pub const fn align_tensors(self, bytes: u32) -> Self {
         Self { align_tensors: bytes, ..self }
@@ -105,11 +106,11 @@ impl WriteOptions {
     ///
     /// `tensors` and `metadata` are put in the order in which they are written; after an error they
     /// are in the order given. Without metadata (`None`) the header has no `__metadata__`. Time: n log
-    /// n in their number, and linear in the length of the header; no data is looked at.
+    /// n comparisons of names, and linear in the length of the header; no data is looked at.
     ///
     /// # Errors
-    /// Every [`WriteErrorKind`] but [`MissingData`](WriteErrorKind::MissingData) and
-    /// [`BufferTooSmall`](WriteErrorKind::BufferTooSmall).
+    /// Every [`WriteErrorKind`] up to [`HeaderTooLarge`](WriteErrorKind::HeaderTooLarge) but
+    /// [`MissingData`](WriteErrorKind::MissingData).
     pub fn plan<'p>(
         &self,
         tensors: &'p mut [TensorSpec<'_>],

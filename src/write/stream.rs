@@ -18,8 +18,12 @@ impl<'p> Plan<'p> {
     /// [`StreamError::Sink`] is the sink's own error, and
     /// [`SinkFull`](WriteErrorKind::SinkFull) says that it takes no more.
     pub fn stream<S: Sink>(&self, sink: S) -> Result<Stream<'p, S>, StreamError<S::Error>> {
-        let mut pieces =
-            Pieces { to: Counted { sink, written: 0 }, piece: [0; PIECE], len: 0, failed: None };
+        let mut pieces = Pieces {
+            to: Counted { sink, written: 0, failed: false },
+            piece: [0; PIECE],
+            len: 0,
+            failed: None,
+        };
         self.put_header(&mut pieces);
         pieces.flush();
         match pieces.failed {
@@ -40,6 +44,9 @@ impl<'p> Plan<'p> {
 /// The tensors come in the order of the plan. Those with [data](TensorSpec::with_data) are written by
 /// the stream; of the others the data arrives in pieces of any length, and must have the length that
 /// was planned.
+///
+/// A sink that failed may have taken a part of what it was given, so the file is lost: from then on
+/// everything fails, with [`SinkFull`](WriteErrorKind::SinkFull).
 ///
 /// ```
 /// use core::convert::Infallible;
@@ -66,6 +73,7 @@ impl<'p> Plan<'p> {
 /// assert_eq!(SafeTensors::scan(&file)?.tensors(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "the file is not complete before `finish`"]
 pub struct Stream<'p, S> {
     sink: Counted<S>,
     data_start: u64,
@@ -85,6 +93,7 @@ impl<'p, S: Sink> Stream<'p, S> {
     /// written then, and the rest of it may still come. [`StreamError::Sink`] and
     /// [`SinkFull`](WriteErrorKind::SinkFull) as for [`Plan::stream`].
     pub fn next_tensor(&mut self) -> Result<Option<&'p TensorSpec<'p>>, StreamError<S::Error>> {
+        self.sink.check()?;
         loop {
             if let (Some(tensor), 1..) = (self.current, self.left) {
                 let error = WriteError::new(WriteErrorKind::MissingData, tensor.number, self.left);
@@ -109,8 +118,7 @@ impl<'p, S: Sink> Stream<'p, S> {
     /// # Errors
     /// [`WrongDataLen`](WriteErrorKind::WrongDataLen) if there are more of them than dtype and shape
     /// demand, or if there is no tensor; nothing is written then. [`StreamError::Sink`] and
-    /// [`SinkFull`](WriteErrorKind::SinkFull) as for [`Plan::stream`]; the sink may have taken a part
-    /// then, so the file is lost.
+    /// [`SinkFull`](WriteErrorKind::SinkFull) as for [`Plan::stream`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), StreamError<S::Error>> {
         let Some(left) = self.left.checked_sub(raw::wide(bytes.len())) else {
             let error = match self.current {
@@ -196,16 +204,26 @@ impl From<StreamError<std::io::Error>> for std::io::Error {
 struct Counted<S> {
     sink: S,
     written: u64,
+    failed: bool,
 }
 
 impl<S: Sink> Counted<S> {
+    /// That it did not fail before.
+    fn check(&self) -> Result<(), StreamError<S::Error>> {
+        if self.failed {
+            let error = WriteError::of_file(WriteErrorKind::SinkFull, self.written);
+            return Err(StreamError::Write(error));
+        }
+        Ok(())
+    }
+
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), StreamError<S::Error>> {
+        self.check()?;
         while !bytes.is_empty() {
-            let taken = self.sink.write(bytes).map_err(StreamError::Sink)?.min(bytes.len());
-            if taken == 0 {
-                let error = WriteError::of_file(WriteErrorKind::SinkFull, self.written);
-                return Err(StreamError::Write(error));
-            }
+            let taken = self.sink.write(bytes).map(|taken| taken.min(bytes.len()));
+            self.failed = !matches!(taken, Ok(1..));
+            let taken = taken.map_err(StreamError::Sink)?;
+            self.check()?;
             self.written = self.written.wrapping_add(raw::wide(taken));
             bytes = bytes.get(taken..).unwrap_or_default();
         }

@@ -94,6 +94,13 @@ fn what_can_not_be_changed_stays() {
     let (code, stdout, stderr) = folder.run(["metadata", "m", "--set", "a"]);
     assert_eq!((code, stdout.as_str()), (2, ""));
     assert!(stderr.contains("there is no `=` between key and value"), "{stderr}");
+    for args in [
+        &["metadata", "m", "--get", "a", "--reserve", "9"][..],
+        &["metadata", "m", "--json", "--set", "a=2"],
+        &["metadata", "m", "--in-place"],
+    ] {
+        assert_eq!(folder.run(args).0, 2, "{args:?}");
+    }
     let stderr = "gone: cannot be read: No such file or directory (os error 2)\n";
     assert_eq!(folder.run(["metadata", "gone", "--unset", "a"]), owned((2, "", stderr)));
     folder.write_raw("m.recovery", b"");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, owned};
+use crate::{Folder, outcome, owned};
 
 const GOOD: &str = r#"{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
 
@@ -144,32 +144,70 @@ fn json_lines() {
 fn a_change_in_place_that_was_cut_off_is_undone() {
     let folder = Folder::new();
     folder.write("m", GOOD, 8);
-    // As the change puts it beside the file: the bytes from 0 on.
+    // As the change puts it beside the file: the bytes from 8 on that are there, and the new ones.
     let old = std::fs::read(folder.path("m")).unwrap();
-    let header = r#"{"__metadata__":{"file_len":"70"},"0":{"dtype":"U8","shape":[62],"data_offsets":[0,62]}}"#;
-    let recovery = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &old[..62]].concat();
-    folder.write_raw("m.recovery", &recovery);
+    let header = concat!(
+        r#"{"__metadata__":{"file_len":"70"},"#,
+        r#""old 8":{"dtype":"U8","shape":[20],"data_offsets":[0,20]},"#,
+        r#""new 8":{"dtype":"U8","shape":[20],"data_offsets":[20,40]}}"#
+    );
+    let new = GOOD.replace("F32", "???");
+    let recovery = [
+        &(header.len() as u64).to_le_bytes(),
+        header.as_bytes(),
+        &old[8..28],
+        &new.as_bytes()[..20],
+    ];
+    folder.write_raw("m.recovery", &recovery.concat());
     let path = folder.path("m.recovery").canonicalize().unwrap();
     let offer = format!(
-        "m: a change in place was cut off: what was there before is in {}; --recover puts it back\n",
+        "m: a change in place was cut off: --recover puts back what was there before, from {}\n",
         path.display()
     );
     // Whether what is there now is valid or not.
-    assert_eq!(folder.run(["verify", "m"]), owned((1, "m: ok, 1 tensor, 70 B\n", &offer)));
-    folder.write("m", &GOOD.replace("F32", "???"), 8);
+    assert_eq!(folder.run(["verify", "m"]), owned((1, "", &offer)));
+    folder.write("m", &new, 8);
     let broken = "m: invalid: tensor \"w\": unknown dtype (at byte 23)\n".to_owned() + &offer;
-    let (code, stdout, stderr) = folder.run(["verify", "m"]);
-    assert_eq!((code, stdout.as_str(), stderr), (1, "", broken));
+    assert_eq!(folder.run(["verify", "m"]), owned((1, "", &broken)));
     let (code, stdout, _) = folder.run(["verify", "--json", "m"]);
     let report: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &report["valid"], &report["recovery"]), (1, &json!(false), &json!(path)));
-    assert_eq!(folder.run(["verify", "--recover", "m"]), owned((0, "m: ok, 1 tensor, 70 B\n", "")));
+    let stdout = "m: put back what was there before a change in place\nm: ok, 1 tensor, 70 B\n";
+    assert_eq!(folder.run(["verify", "--recover", "m"]), owned((0, stdout, "")));
     assert_eq!(std::fs::read(folder.path("m")).unwrap(), old);
     assert_eq!(folder.names(), ["m"]);
-    // What is no recovery file is not used.
+    // What is no recovery file of this file is not used.
     folder.write_raw("m.recovery", b"");
-    let (code, stdout, stderr) = folder.run(["verify", "--recover", "m"]);
-    assert_eq!((code, stdout.as_str()), (1, ""));
-    assert!(stderr.starts_with("m: invalid: file ends within the 8 bytes"), "{stderr}");
+    let failed = "m: cannot be read: it can't be recovered: file ends within the 8 bytes of the \
+                  header size, 8 bytes missing (at byte 0)\n"
+        .to_owned()
+        + &offer;
+    assert_eq!(folder.run(["verify", "--recover", "m"]), owned((2, "", &failed)));
     assert_eq!(std::fs::read(folder.path("m")).unwrap(), old);
+}
+
+#[test]
+fn standard_input_has_no_recovery_file() {
+    let folder = Folder::new();
+    folder.write("m", GOOD, 8).write_raw("-.recovery", b"something else").write_raw("-", b"file");
+    let input = std::fs::File::open(folder.path("m")).unwrap();
+    let output = folder.command(["verify", "--recover", "-"]).stdin(input).output().unwrap();
+    assert_eq!(outcome(output), owned((0, "-: ok, 1 tensor, 70 B\n", "")));
+    assert_eq!(std::fs::read(folder.path("-")).unwrap(), b"file");
+}
+
+/// There is no room in it for the name of a recovery file.
+#[test]
+fn the_longest_names() {
+    let folder = Folder::new();
+    let name = "n".repeat(255);
+    folder.write(&name, GOOD, 8);
+    let stdout = format!("{name}: ok, 1 tensor, 70 B\n");
+    assert_eq!(folder.run(["verify", &*name]), owned((0, &stdout, "")));
+    let (code, stdout, stderr) = folder.run(["metadata", &*name, "--set", "a=b", "--reserve", "9"]);
+    assert_eq!((code, stdout.lines().count(), stderr.as_str()), (0, 2, ""));
+    let (code, _, stderr) = folder.run(["metadata", &*name, "--set", "a=c", "--in-place"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("not changed: File name too long"), "{stderr}");
+    assert_eq!(folder.names(), [name]);
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::ArgAction;
+use clap::{ArgAction, ArgGroup};
 use safetensors_core::host::FileEditor;
 use safetensors_core::{StreamError, Text, WriteError};
 
@@ -17,35 +17,35 @@ use crate::{input, interrupt, json, pairs, shown};
 /// Without --set and --unset the pairs are listed. Of a change the default is a new file, which takes the
 /// place of the old one when it is complete; the data is copied by the operating system.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("change").multiple(true))]
 pub(crate) struct Args {
     /// The file; - for standard input, which can only be listed
     file: PathBuf,
 
     /// Print the value of KEY and nothing else: as it is, or, to a terminal, with escapes for what
     /// that would act upon; exit code 1 if there is no such key
-    #[arg(long, value_name = "KEY", conflicts_with_all = ["set", "unset"])]
+    #[arg(long, value_name = "KEY", conflicts_with = "change")]
     get: Option<String>,
 
     /// Set KEY to VALUE; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, action = ArgAction::Append)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, action = ArgAction::Append, group = "change")]
     set: Vec<(String, String)>,
 
     /// Remove KEY, before anything is set; may be given several times
-    #[arg(long, value_name = "KEY", action = ArgAction::Append)]
+    #[arg(long, value_name = "KEY", action = ArgAction::Append, group = "change")]
     unset: Vec<String>,
 
     /// Change the file itself, if the header fits where the old one is. The old one stands beside it
     /// as FILE.recovery until the change is on the disk; if it is cut off, verify finds that
-    #[arg(long)]
+    #[arg(long, requires = "change")]
     in_place: bool,
 
     /// Put at least so many spaces behind the header, for later changes in place
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", group = "change")]
     reserve: Option<u32>,
 
     /// List the pairs as a JSON object, or the value as a JSON string
-    #[arg(long, conflicts_with_all = ["set", "unset", "reserve"])]
+    #[arg(long, conflicts_with = "change")]
     json: bool,
 }
 

@@ -6,7 +6,7 @@ mod text;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use safetensors_core::host::{LoadError, Recovery};
+use safetensors_core::host::{HeaderFile, LoadError, Recovery};
 
 use crate::output::{Outcome, Output};
 use crate::{input, json as stream};
@@ -53,28 +53,48 @@ Examples:
 pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
     let mut worst = Outcome::Fine;
     for path in &args.files {
-        let result = recover(args, path).and_then(|()| input::header_and_length(path));
-        let recovery = recovery(path);
+        let checked = Checked::new(args, path);
         if args.json {
-            stream::write_line(out, &json::Report::new(path, &result, recovery.as_ref()))?;
+            stream::write_line(out, &json::Report::new(&checked))?;
         } else {
-            text::write(path, &result, recovery.as_ref(), out)?;
+            text::write(&checked, out)?;
         }
         // Whoever waits for the first files, which may be large pipes, sees them.
         out.flush()?;
-        worst = worst.max(match result {
-            Ok(_) if recovery.is_none() => Outcome::Fine,
-            Ok(_) | Err(LoadError::Invalid(_)) => Outcome::Invalid,
-            Err(_) => Outcome::Unreadable,
-        });
+        worst = worst.max(checked.outcome());
     }
     Ok(worst)
 }
 
-fn recover(args: &Args, path: &Path) -> Result<(), LoadError> {
-    match recovery(path) {
-        Some(recovery) if args.recover => recovery.restore(),
-        _ => Ok(()),
+/// What is known of a file.
+struct Checked<'a> {
+    path: &'a Path,
+    /// Whether a change in place was undone.
+    recovered: bool,
+    /// The recovery file that is there now.
+    recovery: Option<Recovery>,
+    result: Result<HeaderFile, LoadError>,
+}
+
+impl<'a> Checked<'a> {
+    fn new(args: &Args, path: &'a Path) -> Self {
+        let restored = recovery(path).filter(|_| args.recover).map(Recovery::restore);
+        let recovered = matches!(restored, Some(Ok(())));
+        let result = match restored {
+            Some(Err(error)) => {
+                Err(io::Error::other(format!("it can't be recovered: {error}")).into())
+            }
+            _ => input::header_and_length(path),
+        };
+        Self { path, recovered, recovery: recovery(path), result }
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self.result {
+            Ok(_) if self.recovery.is_none() => Outcome::Fine,
+            Ok(_) | Err(LoadError::Invalid(_)) => Outcome::Invalid,
+            Err(_) => Outcome::Unreadable,
+        }
     }
 }
 

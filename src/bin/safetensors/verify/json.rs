@@ -1,13 +1,12 @@
 //! The JSON form of `safetensors verify`.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use safetensors_core::host::{HeaderFile, Invalid, LoadError, Recovery};
+use safetensors_core::host::{HeaderFile, Invalid, LoadError};
 use safetensors_core::{Deviation, Deviations, Text};
 use serde::{Serialize, Serializer};
 
-use super::WARNINGS;
+use super::{Checked, WARNINGS};
 use crate::json;
 
 #[derive(Serialize)]
@@ -22,17 +21,17 @@ pub(super) struct Report<'a> {
     tensors: Option<usize>,
     header_len: Option<usize>,
     data_len: Option<u64>,
+    /// Whether a change in place was undone.
+    #[serde(skip_serializing_if = "is_false")]
+    recovered: bool,
     /// The file with which a change in place that was cut off can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     recovery: Option<Cow<'a, str>>,
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(
-        path: &'a Path,
-        result: &'a Result<HeaderFile, LoadError>,
-        recovery: Option<&'a Recovery>,
-    ) -> Self {
+    pub(super) fn new(checked: &'a Checked<'a>) -> Self {
+        let Checked { path, recovered, recovery, result } = checked;
         let index = result.as_ref().ok().map(HeaderFile::index);
         let warnings = index.map(|index| index.header().deviations());
         Self {
@@ -48,9 +47,14 @@ impl<'a> Report<'a> {
             tensors: index.map(|index| index.len()),
             header_len: index.map(|index| index.header().json().len()),
             data_len: index.map(|index| index.data_len()),
-            recovery: recovery.map(|recovery| recovery.path().to_string_lossy()),
+            recovered: *recovered,
+            recovery: recovery.as_ref().map(|recovery| recovery.path().to_string_lossy()),
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn warnings<S: Serializer>(

@@ -1,31 +1,30 @@
 //! The text of `safetensors verify`.
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use safetensors_core::host::{HeaderFile, LoadError, Recovery};
+use safetensors_core::host::HeaderFile;
 
-use super::WARNINGS;
+use super::{Checked, WARNINGS};
 use crate::numbers::{Count, Grouped, Size};
 use crate::output::{Output, complain_bad, refuse, warn};
 use crate::shown;
 
-pub(super) fn write(
-    path: &Path,
-    result: &Result<HeaderFile, LoadError>,
-    recovery: Option<&Recovery>,
-    out: &mut Output,
-) -> io::Result<()> {
-    match result {
-        Ok(file) => write_valid(&shown::path(path), file, out)?,
-        Err(error) => {
-            refuse(path, error);
+pub(super) fn write(checked: &Checked<'_>, out: &mut Output) -> io::Result<()> {
+    let name = shown::path(checked.path);
+    if checked.recovered {
+        writeln!(out, "{name}: put back what was there before a change in place")?;
+    }
+    match (&checked.result, &checked.recovery) {
+        (Ok(file), None) => write_valid(&name, file, out)?,
+        (Ok(_), Some(_)) => {}
+        (Err(error), _) => {
+            refuse(checked.path, error);
         }
     }
-    if let Some(recovery) = recovery {
+    if let Some(recovery) = &checked.recovery {
         let from = shown::path(recovery.path());
-        let what = format!("what was there before is in {from}; --recover puts it back");
-        complain_bad(&shown::path(path), "a change in place was cut off", &what);
+        let what = format!("--recover puts back what was there before, from {from}");
+        complain_bad(&name, "a change in place was cut off", &what);
     }
     Ok(())
 }
