@@ -217,7 +217,8 @@ fn a_file_is_edited() {
 fn data_of_large_files_moves_by_blocks() {
     let folder = Folder::new();
     for (len, step) in [((1 << 24) + 777, 1 << 16), (1 << 23, 8)] {
-        let data: Vec<u8> = (0..len).map(|i: usize| ((i * 0x9e37_79b1) >> 7) as u8).collect();
+        let data: Vec<u8> =
+            (0..len).map(|i: usize| (i.wrapping_mul(0x9e37_79b1) >> 7) as u8).collect();
         let shape = [data.len() as u64];
         let mut tensors = [TensorSpec::new("w", Dtype::U8, &shape).with_data(&data)];
         let mut pairs = [MetadataPair::new("k", "")];

@@ -148,7 +148,9 @@ fn canonical_files_come_back() {
             }
         }
     }
-    assert_eq!((accepted, canonical), (1236, 46));
+    // On 32-bit machines the reference refuses three with large dimensions.
+    let expected = if cfg!(target_pointer_width = "64") { 46 } else { 43 };
+    assert_eq!((accepted, canonical), (1236, expected));
 }
 
 /// `None` for what it refuses itself, and where it would choose an order of the metadata.
