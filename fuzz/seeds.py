@@ -96,39 +96,78 @@ folder.mkdir(parents=True, exist_ok=True)
 for title, payload in convert.items():
     (folder / title).write_bytes(payload)
 
-# What `choose` of the target reads: whether all is plain; layout; what arrives at once; pairs; tensors.
+# What `choose` of the target reads: whether all is plain, layout, pieces; pairs; tensors.
 plain, odd = bytes([1, 0, 0, 0, 0]), bytes([0, 64, 12, 30, 210, 1])
-pairs = bytes([2, 2, 0, 4, 1, 3, 1, 3, 3, 5, 6, 1])
+
+
+def text(*characters):
+    """A name, key or value of characters that are written in different ways."""
+    return bytes([0, len(characters), *characters])
+
+
+def described(name, dtype, dims, at_hand=0):
+    """A tensor; of its bytes the third says whether the data is at hand, or wrong."""
+    return name + bytes([dtype, len(dims)]) + b"".join(map(dim, dims)) + bytes([9, at_hand])
+
+
+def dim(size):
+    return bytes([size]) if size < 9 else b"\xff" + size.to_bytes(8, "little") + b"\0"
+
+
+def chosen(layout, metadata, tensors, sort=0, piece=7, end=100, escaped=0):
+    head = bytes([sort, piece, end, 0, escaped])
+    pairs = bytes([len(metadata or [])]) + b"".join(key + value for key, value in metadata or [])
+    return layout + head + pairs + bytes([metadata is not None, len(tensors)]) + b"".join(tensors)
+
+
+u8, reserved, control = dtypes.index("U8"), b"\0\x07", b"\x03\x08\0\x08\x0b\x0c\x1f\x7f\r\t"
+pairs = [(text(0, 4), text(3)), (text(3), control)]
 write = {
-    "nothing": plain + bytes([0, 7, 0, 0, 0]),
-    "metadata": plain + bytes([0, 7]) + pairs + bytes([0]),
-    "reserved": plain + bytes([0, 7, 0, 0, 1, 7, 0, 0]),
-    "twice": plain + bytes([0, 7, 0, 0, 2]) + bytes([1, 0, 4, 1, 3, 9, 0]) * 2,
-    "pairs_twice": plain + bytes([0, 7, 2, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0]),
-    "missing": plain + bytes([0, 7, 0, 0, 1, 1, 0, 4, 1, 3, 9, 240]),
-    "wrong_len": plain + bytes([0, 7, 0, 0, 1, 1, 0, 4, 1, 3, 9, 255]),
+    "nothing": chosen(plain, None, []),
+    "no_pairs": chosen(plain, [], []),
+    "metadata": chosen(plain, pairs, []),
+    "control": chosen(plain, [(control, control)], [described(control, u8, [3])], escaped=2),
+    "reserved": chosen(plain, None, [described(reserved, u8, [])]),
+    "twice": chosen(plain, None, [described(text(k % 2), u8, [2]) for k in range(3)], escaped=4),
+    "pairs_twice": chosen(plain, [(text(0), text(1)), (text(0), text(2))], [], escaped=1),
+    "missing": chosen(plain, None, [described(text(0), 19, [3], 200)]),
+    "wrong_len": chosen(plain, None, [described(text(0), 19, [3], 250)]),
+    "partial": chosen(plain, None, [described(text(0), 1, [3])]),
+    "product": chosen(plain, None, [described(text(0), u8, [1 << 63, 2, 0])]),
+    "bits": chosen(plain, None, [described(text(0), u8, [1 << 61])]),
+    "file": chosen(plain, None, [described(text(k), u8, [(1 << 61) - 1]) for k in range(8)]),
+    "sum": chosen(plain, None, [described(text(k), u8, [(1 << 61) - 1]) for k in range(9)]),
+    "limit": chosen(bytes([0, 8, 1, 0, 14, 0]), None, [described(text(0), u8, [1])]),
+    "long": chosen(odd, [(b"\x03\x1f" + b"k" * 31, b"\x03\x1f" + b"v" * 31)] * 2, []),
 }
 for i, name in enumerate(dtypes):
-    tensors = b"".join(bytes([1, k, (i + k) % len(dtypes), 2, 4, k, 9, 60 * k]) for k in range(4))
-    write[f"plain_{name}"] = plain + bytes([0, i]) + pairs + bytes([4]) + tensors
-    write[f"odd_{name}"] = odd + bytes([i % 2, 3 * i]) + pairs + bytes([4]) + tensors
+    tensors = [described(text(k), (i + k) % len(dtypes), [4, k], 60 * k) for k in range(4)]
+    write[f"plain_{name}"] = chosen(plain, pairs[: i % 2], tensors, piece=3 * i, end=9 * i)
+    write[f"odd_{name}"] = chosen(odd, pairs, tensors, sort=i % 2, piece=3 * i, end=9 * i, escaped=i)
 folder = here / "seeds" / "write"
 folder.mkdir(parents=True, exist_ok=True)
 for title, payload in write.items():
     (folder / title).write_bytes(payload)
 
-# Changes, a line end, and a header as the other targets take it.
+# Room, limit, whether all data is there, changes; a line end; and a header as the other targets take it.
 headers = {
     "none": "{}",
     "null": ' { "__metadata__" : null , "a":{"dtype":"U8","shape":[2],"data_offsets":[0,2],"note":[1,{}]} }  ',
     "pairs": '{"__metadata__":{"a":"1" , "\\u0062":"\\n","c":""},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}',
     "behind": '{"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F4","shape":[2],"data_offsets":[4,5]},"__metadata__":{}}   ',
+    "aligned": '{"a":{"dtype":"I64","shape":[9],"data_offsets":[0,72]}}\t\n'.ljust(120),
+    "twice": '{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"\\u0061":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}',
 }
 folder = here / "seeds" / "edit"
 folder.mkdir(parents=True, exist_ok=True)
 for title, header in headers.items():
     for kind in range(5):
-        for there in range(2):
-            first = bytes([there, there]) if there else bytes([0, 1, 1])
-            changes = bytes([200, 1, 1, kind]) + first + bytes([0, 2, 3, 8, 7, kind ^ 1]) + first
-            (folder / f"{title}_{kind}_{there}").write_bytes(changes + b"\nh" + header.encode())
+        # Names that are there, control characters, long texts.
+        for i, name in enumerate((b"\1", b"\x79", b"\x88\x60")):
+            spelled = bytes([i & 1, i >> 1])
+            first, second = (bytes([kind]) + name + other + spelled for other in (b"\2", b"\x89\x28"))
+            changes = bytes([200, 0, 0, 2]) + first + b"\x21" + second + b"\x21" + first + b"\xf0"
+            (folder / f"{title}_{kind}_{i}").write_bytes(changes + b"\nh" + header.encode())
+for title, start in {"small": [4, 0, 0], "limited": [250, 208, 0], "less_aligned": [250, 217, 0], "header_only": [200, 0, 3]}.items():
+    changes = bytes([*start, 3]) + b"\0\x79\1\0\0" + b"\0\x88\x60\1\0\1" + b"\3\0\1\0\0\7"
+    (folder / title).write_bytes(changes + b"\nh" + headers["aligned"].encode())
