@@ -119,6 +119,15 @@ impl Dtype {
         Self::from_bytes(name.as_bytes())
     }
 
+    /// The name of the one with this [number](Self::number); none has the empty name.
+    pub(crate) const fn name_of(number: u64) -> &'static str {
+        let Some(number) = raw::size(number) else { return "" };
+        match Self::ALL.split_at_checked(number) {
+            Some((_, [dtype, ..])) => dtype.name(),
+            _ => "",
+        }
+    }
+
     /// [`Dtype::bitsize`] in the arithmetic of `layout`.
     pub(crate) const fn bits(self) -> u64 {
         raw::wide(self.bitsize())

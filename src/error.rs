@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use crate::Dtype;
 use crate::header::locate::name_around;
 use crate::header::text::{Decimal, Text};
-use crate::{Dtype, raw};
 
 /// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
 /// nothing the number is zero.
@@ -329,37 +329,56 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.message())?;
-        if self.kind == ErrorKind::MissingField {
-            f.write_str(match self.number {
+impl Error {
+    /// What its text is made of, for [`Display`](fmt::Display) and for messages of the compiler.
+    pub(crate) const fn pieces(&self) -> [Piece; 10] {
+        let none = Piece::Words("");
+        let mut pieces = [none; 10];
+        let [message, what, before, number, unit, plural, behind, at, offset, close] = &mut pieces;
+        *message = Piece::Words(self.kind.message());
+        if matches!(self.kind, ErrorKind::MissingField) {
+            *what = Piece::Words(match self.number {
                 0 => ", dtype",
                 1 => ", shape",
                 _ => ", data_offsets",
-            })?;
+            });
         }
-        if self.kind == ErrorKind::DtypeMismatch {
-            let dtype = raw::size(self.number).and_then(|at| Dtype::ALL.get(at));
-            f.write_str(", ")?;
-            f.write_str(dtype.map_or("", |dtype| dtype.name()))?;
+        if matches!(self.kind, ErrorKind::DtypeMismatch) {
+            *what = Piece::Words(", ");
+            *before = Piece::Words(Dtype::name_of(self.number));
         }
-        if let Some((before, unit, behind)) = self.kind.number_words() {
-            f.write_str(", ")?;
-            f.write_str(before)?;
-            Decimal(self.number).fmt(f)?;
-            f.write_str(unit)?;
-            if !unit.is_empty() && self.number != 1 {
-                f.write_str("s")?;
+        if let Some((words, of, then)) = self.kind.number_words() {
+            (*what, *before) = (Piece::Words(", "), Piece::Words(words));
+            (*number, *unit) = (Piece::Number(self.number), Piece::Words(of));
+            if !of.is_empty() && self.number != 1 {
+                *plural = Piece::Words("s");
             }
-            f.write_str(behind)?;
+            *behind = Piece::Words(then);
         }
-        if self.kind.is_of_caller() && self.offset() == 0 {
-            return Ok(());
+        if !(self.kind.is_of_caller() && self.offset() == 0) {
+            *at = Piece::Words(" (at byte ");
+            (*offset, *close) = (Piece::Number(self.offset()), Piece::Words(")"));
         }
-        f.write_str(" (at byte ")?;
-        Decimal(self.offset()).fmt(f)?;
-        f.write_str(")")
+        pieces
+    }
+}
+
+/// A part of a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Piece {
+    Words(&'static str),
+    Number(u64),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in self.pieces() {
+            match piece {
+                Piece::Words(words) => f.write_str(words)?,
+                Piece::Number(number) => Decimal(number).fmt(f)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -392,10 +411,12 @@ impl DisplayError<'_> {
     }
 
     /// The name, and whether it is a metadata key.
-    fn place(&self) -> Option<(bool, Text<'_>)> {
-        // What is not UTF-8 has no name to show.
-        let named = self.error.kind != ErrorKind::InvalidUtf8;
-        named.then(|| name_around(self.input, self.error.offset())).flatten()
+    pub(crate) const fn place(&self) -> Option<(bool, Text<'_>)> {
+        match self.error.kind {
+            // It has no name to show.
+            ErrorKind::InvalidUtf8 => None,
+            _ => name_around(self.input, self.error.offset()),
+        }
     }
 }
 

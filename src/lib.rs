@@ -9,7 +9,8 @@
 //! - **Every rule is checked**, and whatever is wrong is told with its kind, its byte and the name of the
 //!   tensor. The verdicts are those of the reference implementation, with
 //!   [four differences](docs::compatibility).
-//! - **Everything is `const`**: a model that is linked into firmware can be checked by the compiler.
+//! - **Everything is `const`**: a model that is linked into firmware is checked by the compiler, with
+//!   [`include_safetensors!`].
 //! - **64-bit offsets everywhere**: the header of a 600 GB model can be read on a 32-bit machine, from the
 //!   header's bytes alone.
 //!
@@ -58,26 +59,17 @@
 //! # Let the compiler check a model in flash
 //!
 //! ```
-//! use safetensors_core::{SafeTensors, Slot};
+//! safetensors_core::include_safetensors! {
+//!     static DIGITS = "../examples/digits/digits.safetensors";
+//!     static FC1_WEIGHT: &[[f32; 64]; 32] = "fc1.weight";
+//! }
 //!
-//! static FILE: &[u8] = include_bytes!("../examples/digits/digits.safetensors");
-//!
-//! // A broken file stops the build. The slots lie in flash beside the file, and no parser is linked.
-//! const N: usize = match SafeTensors::scan(FILE) {
-//!     Ok(scan) => scan.slots_needed(),
-//!     Err(error) => panic!("{}", error.kind().message()),
-//! };
-//! static SLOTS: [Slot; N] = {
-//!     let mut slots = [Slot::EMPTY; N];
-//!     match SafeTensors::parse(FILE, &mut slots) {
-//!         Ok(_) => slots,
-//!         Err(error) => panic!("{}", error.kind().message()),
-//!     }
-//! };
-//! static MODEL: SafeTensors<'_, '_> = SafeTensors::with_slots(FILE, &SLOTS);
-//!
-//! assert_eq!(MODEL.len(), 4);
+//! assert_eq!(DIGITS.len(), 4);
+//! assert_eq!(FC1_WEIGHT[31][63], 0.36359265);
 //! ```
+//!
+//! A broken file, a name that is not there, another dtype or shape stops the build. No parser is linked.
+//! See [`include_safetensors!`].
 //!
 //! # Write a file into a buffer
 //!
@@ -129,6 +121,7 @@
 //! | the whole file | none | [`SafeTensors::scan`] | all but duplicates; the layout if tensors come in offset order |
 //! | the header | none | [`Header::scan`] | the same but for the length of the data |
 //! | the header | none | [`Header::entries`] | one entry at a time, each by itself |
+//! | a path, for the compiler | none | [`include_safetensors!`] | everything, when it builds |
 //! | 8 bytes | none | [`Header::len_from_prefix`] | the header's length |
 //!
 //! # Layers, from the bottom
@@ -175,6 +168,9 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+#[doc(hidden)]
+#[path = "include/mod.rs"]
+pub mod __include;
 mod buffer;
 pub mod docs;
 mod dtype;

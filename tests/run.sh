@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
-long=(test_all test_embedded test_std test_small test_s390x test_i686 examples
+long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
   python interrupted fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -73,7 +73,7 @@ find_cross() {
 
 # The manifests of all packages; those beside the crate are workspaces of their own.
 manifests() {
-  ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml
+  ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml tests/include/Cargo.toml
 }
 
 # The cargo options for each set of features: none, each, all.
@@ -153,6 +153,17 @@ test_under() {
     --target "$triple" --target-dir "$built" -- "${sweeps[@]/#/--skip=}"
 }
 
+# The text of the compiler's errors is that of one version.
+step_include() {
+  local version cargo=(cargo)
+  version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' tests/include/Cargo.toml)
+  if [[ $(rustc --version) != "rustc $version."* ]]; then
+    rustup toolchain install "$version.0" --profile minimal
+    cargo=(cargo "+$version.0")
+  fi
+  "${cargo[@]}" test --locked --manifest-path tests/include/Cargo.toml
+}
+
 step_examples() {
   cargo build --locked --examples --all-features
 }
@@ -214,10 +225,10 @@ step_no_panic() {
 }
 
 # The names of the core's public functions, but for those that call serde-json-core, which can panic as
-# far as a linker can see.
+# far as a linker can see, and those of a macro, which panic when the compiler calls them.
 public_functions() {
-  find src -name '*.rs' -not -path 'src/host/*' -not -path 'src/bin/*' -not -path 'src/json/*' -exec \
-    sed -nE 's/^ *pub (const )?fn ([a-z0-9_]+).*/\2/p' {} + | sort -u
+  find src -name '*.rs' -not -path 'src/host/*' -not -path 'src/bin/*' -not -path 'src/json/*' \
+    -not -path 'src/include/*' -exec sed -nE 's/^ *pub (const )?fn ([a-z0-9_]+).*/\2/p' {} + | sort -u
 }
 
 # With one index that is not guarded the same program does not link; so the step above tells something.

@@ -11,42 +11,60 @@ use crate::Dtype;
 use crate::raw::{self, FAST};
 
 /// The value of element `i`, which must be one; `None` for complex numbers.
+#[inline(always)]
 pub(super) const fn value(dtype: Dtype, bytes: &[u8], i: usize) -> Option<f32> {
-    Some(match dtype {
-        Dtype::F4 => {
+    value_of(dtype, code(dtype, bytes, i))
+}
+
+/// The bits of element `i`.
+#[inline(always)]
+const fn code(dtype: Dtype, bytes: &[u8], i: usize) -> u64 {
+    match dtype.bitsize() {
+        4 => {
             let pair = raw::byte(bytes, i >> 1);
-            minifloat::decode(dtype, if i & 1 == 0 { pair & 0xf } else { pair >> 4 })
+            (if i & 1 == 0 { pair & 0xf } else { pair >> 4 }) as u64
         }
-        Dtype::F6_E2M3 | Dtype::F6_E3M2 => {
+        6 => {
             let [a, b, c, d] = split_f6(array(bytes, i >> 2));
-            minifloat::decode(
-                dtype,
-                match i & 3 {
-                    0 => a,
-                    1 => b,
-                    2 => c,
-                    _ => d,
-                },
-            )
+            (match i & 3 {
+                0 => a,
+                1 => b,
+                2 => c,
+                _ => d,
+            }) as u64
         }
-        Dtype::F8_E4M3
+        8 => raw::byte(bytes, i) as u64,
+        16 => u16::from_le_bytes(array(bytes, i)) as u64,
+        32 => u32::from_le_bytes(array(bytes, i)) as u64,
+        _ => u64::from_le_bytes(array(bytes, i)),
+    }
+}
+
+/// The value of an element with these bits; `None` for complex numbers.
+#[inline(always)]
+const fn value_of(dtype: Dtype, code: u64) -> Option<f32> {
+    Some(match dtype {
+        Dtype::F4
+        | Dtype::F6_E2M3
+        | Dtype::F6_E3M2
+        | Dtype::F8_E4M3
         | Dtype::F8_E5M2
         | Dtype::F8_E4M3FNUZ
         | Dtype::F8_E5M2FNUZ
-        | Dtype::F8_E8M0 => minifloat::decode(dtype, raw::byte(bytes, i)),
-        Dtype::BOOL => bool_value(array(bytes, i)),
-        Dtype::U8 => u8::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::I8 => i8::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::U16 => u16::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::I16 => i16::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::U32 => u32::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::I32 => i32::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::U64 => u64::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::I64 => i64::from_le_bytes(array(bytes, i)) as f32,
-        Dtype::F16 => f16_value(array(bytes, i)),
-        Dtype::BF16 => bf16_value(array(bytes, i)),
-        Dtype::F32 => f32::from_le_bytes(array(bytes, i)),
-        Dtype::F64 => f64::from_le_bytes(array(bytes, i)) as f32,
+        | Dtype::F8_E8M0 => minifloat::decode(dtype, code as u8),
+        Dtype::BOOL => bool_value([code as u8]),
+        Dtype::U8 => code as u8 as f32,
+        Dtype::I8 => code as i8 as f32,
+        Dtype::U16 => code as u16 as f32,
+        Dtype::I16 => code as i16 as f32,
+        Dtype::U32 => code as u32 as f32,
+        Dtype::I32 => code as i32 as f32,
+        Dtype::U64 => code as f32,
+        Dtype::I64 => code as i64 as f32,
+        Dtype::F16 => f16_value((code as u16).to_le_bytes()),
+        Dtype::BF16 => f32::from_bits((code as u32) << 16),
+        Dtype::F32 => f32::from_bits(code as u32),
+        Dtype::F64 => f64::from_bits(code) as f32,
         Dtype::C64 => return None,
     })
 }
@@ -102,6 +120,52 @@ const fn f16_value(bytes: [u8; 2]) -> f32 {
             normal
         },
     )
+}
+
+/// Fills `to` with values as the bytes of this machine. For a `const`, where a call costs as much as a
+/// hundred operations: so there are few, and bytes are indexed. An index that is wrong stops the build.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+pub(super) const fn put_values(dtype: Dtype, bytes: &[u8], to: &mut [u8]) {
+    let width = dtype.bitsize();
+    let narrow = if width <= 8 { dtype } else { Dtype::U8 };
+    let table: [[u8; 4]; 256] = bytemuck::must_cast(table(narrow));
+    let (mut bit, mut at) = (0, 0);
+    while at < to.len() {
+        let (mut code, mut i) = (0, 0);
+        while i < bit % 8 + width {
+            code |= (bytes[(bit + i) / 8] as u64) << i;
+            i += 8;
+        }
+        code >>= bit % 8;
+        let value = if width <= 8 {
+            table[(code & ((1 << width) - 1)) as usize]
+        } else if let Some(value) = value_of(dtype, code) {
+            value.to_ne_bytes()
+        } else {
+            return;
+        };
+        to[at] = value[0];
+        to[at + 1] = value[1];
+        to[at + 2] = value[2];
+        to[at + 3] = value[3];
+        bit += width;
+        at += 4;
+    }
+}
+
+/// The value of every code of 8 bits and fewer.
+const fn table(dtype: Dtype) -> [f32; 256] {
+    let mut table = [0.0; 256];
+    let mut rest: &mut [f32] = &mut table;
+    let mut code = 0;
+    while let Some((to, others)) = rest.split_first_mut() {
+        if let Some(value) = value_of(dtype, code) {
+            *to = value;
+        }
+        code = code.wrapping_add(1);
+        rest = others;
+    }
+    table
 }
 
 /// The values of all elements; `to` has room for as many.
@@ -191,13 +255,13 @@ fn f4(bytes: &[u8], to: &mut [f32]) {
 
 // ── every code's value, computed by the compiler ──
 
-static F8_E4M3: [f32; 256] = minifloat::table(Dtype::F8_E4M3);
-static F8_E5M2: [f32; 256] = minifloat::table(Dtype::F8_E5M2);
-static F8_E4M3FNUZ: [f32; 256] = minifloat::table(Dtype::F8_E4M3FNUZ);
-static F8_E5M2FNUZ: [f32; 256] = minifloat::table(Dtype::F8_E5M2FNUZ);
-static F8_E8M0: [f32; 256] = minifloat::table(Dtype::F8_E8M0);
-static F6_E2M3: [f32; 256] = minifloat::table(Dtype::F6_E2M3);
-static F6_E3M2: [f32; 256] = minifloat::table(Dtype::F6_E3M2);
+static F8_E4M3: [f32; 256] = table(Dtype::F8_E4M3);
+static F8_E5M2: [f32; 256] = table(Dtype::F8_E5M2);
+static F8_E4M3FNUZ: [f32; 256] = table(Dtype::F8_E4M3FNUZ);
+static F8_E5M2FNUZ: [f32; 256] = table(Dtype::F8_E5M2FNUZ);
+static F8_E8M0: [f32; 256] = table(Dtype::F8_E8M0);
+static F6_E2M3: [f32; 256] = table(Dtype::F6_E2M3);
+static F6_E3M2: [f32; 256] = table(Dtype::F6_E3M2);
 
 /// Of two elements in a byte.
 static F4_PAIRS: [[f32; 2]; 256] = {

@@ -254,16 +254,3 @@ pub(super) const fn decode(dtype: Dtype, code: u8) -> f32 {
         _ => format_of(dtype).decode(code),
     }
 }
-
-/// The value of every code, those beyond the width of the dtype repeated.
-pub(super) const fn table(dtype: Dtype) -> [f32; 256] {
-    let mut table = [0.0; 256];
-    let mut rest: &mut [f32] = &mut table;
-    let mut code: u8 = 0;
-    while let Some((value, others)) = rest.split_first_mut() {
-        *value = decode(dtype, code);
-        code = code.wrapping_add(1);
-        rest = others;
-    }
-    table
-}

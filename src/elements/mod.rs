@@ -162,6 +162,11 @@ impl<'data> Elements<'data> {
         if i < self.len() { decode::value(self.dtype, self.bytes, i) } else { None }
     }
 
+    /// Puts the values as `f32` of this machine into `to`, in few steps for the compiler, which does it.
+    pub(crate) const fn put_values(&self, to: &mut [u8]) {
+        decode::put_values(self.dtype, self.bytes, to);
+    }
+
     /// The elements one by one as `f32`, rounded to the nearest where they have to be.
     ///
     /// # Errors

@@ -3,14 +3,19 @@
 use super::scan::Cursor;
 use super::text::Text;
 use super::{Header, PREFIX_LEN, entry};
-use crate::ErrorKind;
+use crate::{ErrorKind, raw};
 
 /// The tensor, or (`true`) the metadata key, in whose entry the byte at `offset` is.
-pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)> {
+pub(crate) const fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)> {
     let bytes = Header::trusted(input).bytes();
-    let target = usize::try_from(offset).ok().filter(|at| *at < bytes.len())?;
+    let target = match raw::size(offset) {
+        Some(target) if target < bytes.len() => target,
+        _ => return None,
+    };
     let mut cursor = Cursor::new(bytes, PREFIX_LEN);
-    cursor.expect(b'{', ErrorKind::ExpectedObject).ok()?;
+    if cursor.expect(b'{', ErrorKind::ExpectedObject).is_err() {
+        return None;
+    }
     let (mut metadata, mut first) = (false, true);
     // Ends at the latest at the error: the walk stumbles over the same fault.
     loop {
@@ -22,7 +27,7 @@ pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)>
             }
             _ => return None,
         }
-        let key = entry::key(&mut cursor).ok()?;
+        let Ok(key) = entry::key(&mut cursor) else { return None };
         if !metadata && key.is(entry::METADATA_KEY) && cursor.skip_space() == b'{' {
             (metadata, first) = (true, true);
             cursor.advance(1);
@@ -30,7 +35,7 @@ pub(crate) fn name_around(input: &[u8], offset: u64) -> Option<(bool, Text<'_>)>
         }
         if cursor.skip_value(1).is_err() || cursor.at > target {
             let is_tensor = metadata || !key.is(entry::METADATA_KEY);
-            return is_tensor.then_some((metadata, key));
+            return if is_tensor { Some((metadata, key)) } else { None };
         }
     }
 }

@@ -367,21 +367,39 @@ impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
         for character in self.0.chars() {
-            match character {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                '\t' => f.write_str("\\t")?,
-                _ if is_misleading(character) => {
+            match Shown::of(character) {
+                Shown::Itself => f.write_char(character)?,
+                Shown::Escape(escape) => f.write_str(escape)?,
+                Shown::Code => {
                     f.write_str("\\u{")?;
                     Hex(u32::from(character)).fmt(f)?;
                     f.write_str("}")?;
                 }
-                _ => f.write_char(character)?,
             }
         }
         f.write_char('"')
+    }
+}
+
+/// How a character is shown in quotes.
+pub(crate) enum Shown {
+    Itself,
+    Escape(&'static str),
+    /// As `\u{…}`.
+    Code,
+}
+
+impl Shown {
+    pub(crate) const fn of(character: char) -> Self {
+        match character {
+            '"' => Self::Escape("\\\""),
+            '\\' => Self::Escape("\\\\"),
+            '\n' => Self::Escape("\\n"),
+            '\r' => Self::Escape("\\r"),
+            '\t' => Self::Escape("\\t"),
+            _ if is_misleading(character) => Self::Code,
+            _ => Self::Itself,
+        }
     }
 }
 
@@ -446,17 +464,25 @@ fn digits(number: u64, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 pub(crate) const MAX_DIGITS: usize = 20;
 
 /// Writes a number to the end of `text` and returns it there.
-pub(crate) fn spell(number: u64, base: u64, text: &mut [u8; MAX_DIGITS]) -> &[u8] {
+pub(crate) const fn spell(number: u64, base: u64, text: &mut [u8; MAX_DIGITS]) -> &[u8] {
     let mut left = number;
-    let mut start = text.len();
-    for (i, to) in text.iter_mut().enumerate().rev() {
-        let digit = left.checked_rem(base).unwrap_or(0);
-        *to = raw::byte(b"0123456789abcdef", usize::try_from(digit).unwrap_or(0));
-        left = left.checked_div(base).unwrap_or(0);
-        start = i;
+    let mut start = MAX_DIGITS;
+    let mut free: &mut [u8] = text;
+    while let Some((to, others)) = free.split_last_mut() {
+        let (digit, rest) = match (left.checked_rem(base), left.checked_div(base)) {
+            (Some(digit), Some(rest)) => (digit, rest),
+            _ => (0, 0),
+        };
+        *to = match raw::size(digit) {
+            Some(digit) => raw::byte(b"0123456789abcdef", digit),
+            None => b'0',
+        };
+        start = others.len();
+        left = rest;
         if left == 0 {
             break;
         }
+        free = others;
     }
     raw::range(text, start, MAX_DIGITS)
 }
