@@ -1,10 +1,11 @@
 //! What is wrong with a file, and where.
 
 use core::fmt;
+use core::str;
 
-use crate::Dtype;
 use crate::header::locate::name_around;
 use crate::header::text::{Decimal, Text};
+use crate::{Dtype, raw};
 
 /// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
 /// nothing the number is zero.
@@ -138,6 +139,13 @@ pub enum ErrorKind {
     /// Scales or zero points are neither one nor one for each channel. Number: the channels.
     ChannelMismatch,
 
+    /// The metadata has no checksum.
+    ChecksumMissing,
+    /// The checksum in the metadata is not eight hexadecimal digits, those over 9 lower-case letters.
+    ChecksumInvalid,
+    /// The checksum in the metadata is not that of the file's bytes. Number: theirs.
+    ChecksumMismatch,
+
     /// The JSON of a metadata value is nested more than 16 deep.
     JsonTooDeep,
     /// The JSON of a metadata value does not fit the type that was asked for.
@@ -209,6 +217,9 @@ impl ErrorKind {
             Self::IndexOutOfRange => "index is outside its dimension",
             Self::ZeroStep => "step of a slice is 0",
             Self::SplitByte => "slice begins or ends within a byte",
+            Self::ChecksumMissing => "metadata has no checksum",
+            Self::ChecksumInvalid => "checksum is not eight hexadecimal digits",
+            Self::ChecksumMismatch => "checksum is not that of the file's bytes",
             Self::JsonTooDeep => "JSON value is nested more than 16 deep",
             Self::JsonMismatch => "JSON value does not fit the type",
             Self::NotJson => "value can't be written as JSON",
@@ -262,6 +273,7 @@ impl ErrorKind {
                 | Self::ZeroStep
                 | Self::SplitByte
                 | Self::ChannelMismatch
+                | Self::ChecksumMissing
                 | Self::JsonMismatch
                 | Self::NotJson
         )
@@ -347,6 +359,10 @@ impl Error {
             *what = Piece::Words(", ");
             *before = Piece::Words(Dtype::name_of(self.number));
         }
+        if matches!(self.kind, ErrorKind::ChecksumMismatch) {
+            *what = Piece::Words(", ");
+            *number = Piece::Digits(raw::hex8(raw::low_bits(self.number)));
+        }
         if let Some((words, of, then)) = self.kind.number_words() {
             (*what, *before) = (Piece::Words(", "), Piece::Words(words));
             (*number, *unit) = (Piece::Number(self.number), Piece::Words(of));
@@ -368,6 +384,8 @@ impl Error {
 pub(crate) enum Piece {
     Words(&'static str),
     Number(u64),
+    /// Hexadecimal ones.
+    Digits([u8; 8]),
 }
 
 impl fmt::Display for Error {
@@ -376,6 +394,7 @@ impl fmt::Display for Error {
             match piece {
                 Piece::Words(words) => f.write_str(words)?,
                 Piece::Number(number) => Decimal(number).fmt(f)?,
+                Piece::Digits(digits) => f.write_str(str::from_utf8(&digits).unwrap_or(""))?,
             }
         }
         Ok(())

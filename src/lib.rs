@@ -144,6 +144,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | none | the core; this is the default |
+//! | `checksum` | `Checksum`: a CRC-32 in the metadata, checked at boot |
 //! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write` |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
@@ -172,6 +173,8 @@ extern crate std;
 #[path = "include/mod.rs"]
 pub mod __include;
 mod buffer;
+#[cfg(feature = "checksum")]
+mod checksum;
 pub mod docs;
 mod dtype;
 mod edit;
@@ -198,6 +201,8 @@ mod slots;
 mod tensor;
 mod write;
 
+#[cfg(feature = "checksum")]
+pub use checksum::Checksum;
 pub use dtype::Dtype;
 pub use edit::Editor;
 pub use elements::{Element, ElementIter, Elements, Overflow, Values};

@@ -118,7 +118,7 @@ step_test_core() { run_tests --no-default-features; }
 step_test_features() { run_tests --all-features -- "${sweeps[@]/#/--skip=}"; }
 step_test_std() { run_tests --features std -- "${sweeps[@]/#/--skip=}"; }
 step_test_embedded() {
-  run_tests --features embedded-io-07,heapless-09,serde-json-core-07 -- "${sweeps[@]/#/--skip=}"
+  run_tests --features checksum,embedded-io-07,heapless-09,serde-json-core-07 -- "${sweeps[@]/#/--skip=}"
 }
 
 # Everything, and of the sweeps every input.

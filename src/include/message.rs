@@ -77,6 +77,11 @@ impl Message {
             match piece {
                 Piece::Words(words) => self.words(words),
                 Piece::Number(number) => self.number(*number),
+                Piece::Digits(digits) => {
+                    if let Ok(digits) = str::from_utf8(digits) {
+                        self.words(digits);
+                    }
+                }
             }
             rest = others;
         }

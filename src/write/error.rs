@@ -35,6 +35,8 @@ pub enum WriteErrorKind {
     NoSuchTensor,
     /// The header has no room where the old one is. Number: the bytes that are missing.
     NoRoomInPlace,
+    /// The metadata has no place for a checksum.
+    ChecksumMissing,
 }
 
 impl WriteErrorKind {
@@ -53,6 +55,7 @@ impl WriteErrorKind {
             Self::BufferTooSmall => "buffer is too small",
             Self::SinkFull => "sink takes no more",
             Self::NoSuchTensor => "no tensor has this name",
+            Self::ChecksumMissing => "metadata has no place for a checksum",
             Self::NoRoomInPlace => "header has no room in place of the old one",
         }
     }

@@ -16,4 +16,6 @@ pub use sink::Sink;
 #[cfg(feature = "std")]
 pub use sink::StdIo;
 pub use spec::{MetadataPair, ShapeSpec, TensorSpec};
+#[cfg(feature = "checksum")]
+pub(crate) use stream::without_sink;
 pub use stream::{Stream, StreamError};

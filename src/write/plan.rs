@@ -260,6 +260,12 @@ impl<'p> Plan<'p> {
         self.tensors
     }
 
+    /// The metadata in the order in which it is written.
+    #[must_use]
+    pub const fn metadata(&self) -> Option<&'p [MetadataPair<'p>]> {
+        self.metadata
+    }
+
     /// Where the data section begins in the file: the length of the header with its size before it
     /// and the spaces behind it.
     #[must_use]

@@ -184,7 +184,7 @@ impl<E: fmt::Display> fmt::Display for StreamError<E> {
 impl<E: core::error::Error> core::error::Error for StreamError<E> {}
 
 /// What can be written to a buffer that is large enough can fail for one reason only.
-pub(super) fn without_sink(error: StreamError<Infallible>) -> WriteError {
+pub(crate) fn without_sink(error: StreamError<Infallible>) -> WriteError {
     match error {
         StreamError::Write(error) => error,
     }

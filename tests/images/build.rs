@@ -11,7 +11,7 @@ mod written;
 use std::path::Path;
 use std::{env, fs};
 
-use safetensors_core::{Dtype, Slot};
+use safetensors_core::{Dtype, Editor, Slot};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -40,4 +40,17 @@ fn main() {
 
     let digests: Vec<_> = Dtype::ALL.iter().map(|dtype| numbers::digest(*dtype)).collect();
     fs::write(Path::new(&out).join("numbers.rs"), format!("{digests:#x?}")).unwrap();
+
+    // A model with a checksum, and the same with a bit of its last number flipped.
+    let model = here.join("../../examples/digits/digits.safetensors");
+    println!("cargo::rerun-if-changed={}", model.display());
+    let mut file = fs::read(model).unwrap();
+    let len = file.len();
+    file.resize(len + 100, 0);
+    let mut editor = Editor::open(&mut file, len).unwrap();
+    editor.set_checksum().unwrap();
+    let file = editor.finish();
+    fs::write(Path::new(&out).join("sealed.safetensors"), &file).unwrap();
+    *file.last_mut().unwrap() ^= 1;
+    fs::write(Path::new(&out).join("flipped.safetensors"), &file).unwrap();
 }

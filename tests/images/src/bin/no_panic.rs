@@ -12,10 +12,10 @@ use core::hint::black_box;
 use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
-    Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, Entry, Error, Header, Index, Metadata,
-    MetadataPair, Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan, Quantized,
-    SafeTensors, Scan, Shape, Slot, StreamError, TensorIndexer, TensorInfo, TensorSpec, TensorView,
-    Text, WriteError, WriteOptions,
+    Checksum, Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, Entry, Error, Header, Index,
+    Metadata, MetadataPair, Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan,
+    Quantized, SafeTensors, Scan, Shape, Slot, StreamError, TensorIndexer, TensorInfo, TensorSpec,
+    TensorView, Text, WriteError, WriteOptions,
 };
 
 #[cortex_m_rt::entry]
@@ -27,6 +27,7 @@ fn main() -> ! {
     owners(bytes);
     written(bytes);
     edits(bytes);
+    checksums(bytes, slots);
     dtypes(black_box("F32"));
     loop {
         core::hint::spin_loop();
@@ -417,6 +418,7 @@ fn written(bytes: &[u8]) {
 }
 
 fn plan(plan: &Plan<'_>) {
+    let _ = black_box((plan.checksum(), plan.metadata()));
     debug(plan);
     streams(plan);
     black_box((plan.data_start(), plan.data_len(), plan.file_len()));
@@ -522,6 +524,23 @@ fn edits(bytes: &[u8]) {
 }
 
 #[inline(never)]
+fn checksums(bytes: &[u8], slots: &mut [Slot]) {
+    if let Some(model) = checked(SafeTensors::parse(bytes, slots)) {
+        checked(model.check_checksum());
+        if let Some(mut checksum) = checked(Checksum::of(&model.index().header())) {
+            checksum.update(bytes);
+            checked(checksum.check());
+            black_box((checksum.place(), checksum.digits()));
+            debug(&checksum);
+            black_box(checksum.clone());
+        }
+    }
+    let mut buffer = black_box([0; 64]);
+    if let Some(mut editor) = checked(Editor::open(&mut buffer, bytes.len())) {
+        let _ = black_box(editor.set_checksum());
+    }
+}
+
 fn write_errors(error: WriteError, tensors: &[TensorSpec<'_>], pairs: &[MetadataPair<'_>]) {
     display(&error);
     debug(&error);

@@ -26,6 +26,10 @@ static CORPUS: &[(&str, &[u8], u64, u64)] = include!(concat!(env!("OUT_DIR"), "/
 /// For each dtype, the digest of the numbers of a 64-bit host.
 static NUMBERS: [u64; Dtype::ALL.len()] = include!(concat!(env!("OUT_DIR"), "/numbers.rs"));
 
+/// A model with a checksum, as it was made, and with one bit that flipped.
+static SEALED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sealed.safetensors"));
+static FLIPPED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/flipped.safetensors"));
+
 /// Those of the corpus whose errors are shown, of each of its groups at least one.
 const SHOWN: &[&str] = &[
     "depth--unk_arr_126",
@@ -61,7 +65,7 @@ const STACK: usize = 736;
 fn main() -> ! {
     static mut SLOTS: [Slot; answer::SLOTS] = [Slot::EMPTY; answer::SLOTS];
     let good = show_model(SLOTS) & show_broken(SLOTS) & check_corpus(SLOTS) & check_numbers();
-    let good = good & check_written(SLOTS);
+    let good = good & check_written(SLOTS) & check_checksums(SLOTS);
     exit(good & check_stack(SLOTS))
 }
 
@@ -140,6 +144,19 @@ fn check_written(slots: &mut [Slot]) -> bool {
     }
     hprintln!("written: {} files as on the host", same);
     good
+}
+
+/// Whether a model that is not what it was is refused.
+fn check_checksums(slots: &mut [Slot]) -> bool {
+    let mut check = |name, file| {
+        let checked = SafeTensors::parse(file, slots).and_then(|model| model.check_checksum());
+        match checked {
+            Ok(()) => hprintln!("{}: the checksum is right", name),
+            Err(error) => hprintln!("{}: {}", name, error.display(file)),
+        }
+        checked.is_ok()
+    };
+    check("sealed", SEALED) & !check("flipped", FLIPPED)
 }
 
 /// The greatest stack of a parse among all files.
