@@ -57,6 +57,11 @@ fn only_the_header_of_600_gigabytes_is_read() {
 }
 
 /// The same errors as of a parse of the whole file, whether the length is known or counted.
+/// A file whose length is not known before it is read.
+fn read_all(mut reader: impl Read) -> Result<HeaderFile, LoadError> {
+    HeaderFile::read(&mut reader, None)?.check_data(reader)
+}
+
 #[test]
 fn errors_are_those_of_a_parse() {
     let mut files: Vec<Vec<u8>> =
@@ -73,7 +78,7 @@ fn errors_are_those_of_a_parse() {
     for bytes in files {
         let parsed = SafeTensors::parse(&bytes, &mut [Slot::EMPTY; 4]).map(|model| model.len());
         let len = bytes.len() as u64;
-        let counted = HeaderFile::read_counting(&bytes[..]);
+        let counted = read_all(&bytes[..]);
         for result in [HeaderFile::read(&bytes[..], Some(len)), counted] {
             match (result, parsed) {
                 (Ok(file), Ok(len)) => {
@@ -147,7 +152,7 @@ fn errors_of_the_reader() {
     }
     let bytes = file(W, 0);
     for cut in [0, 4, 30, bytes.len()] {
-        let result = HeaderFile::read_counting(bytes[..cut].chain(Failing));
+        let result = read_all(bytes[..cut].chain(Failing));
         assert!(matches!(result, Err(LoadError::Io(_))), "{cut}");
     }
 }

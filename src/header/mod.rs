@@ -112,6 +112,12 @@ impl<'data> Header<'data> {
         Self { bytes: raw::range(bytes, 0, len), gaps_allowed: true }
     }
 
+    /// The same of a file that may have no bytes behind the last tensor.
+    #[cfg(feature = "std")]
+    pub(crate) const fn strict(self) -> Self {
+        Self { gaps_allowed: false, ..self }
+    }
+
     /// Where the data section begins, in bytes from the start of the file: 8 and the header size.
     #[must_use]
     pub const fn data_start(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! Files that are changed where they are on a disk.
 
-use core::fmt;
+use core::{fmt, str};
+use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,14 +9,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::vec::Vec;
 
+use super::header_file::each_block;
 use super::new_file::{BLOCK, lock, regular, resolve};
-use super::{HeaderFile, LoadError, NewFile, Recovery};
+use super::{HeaderFile, Invalid, LoadError, NewFile, Recovery};
 use crate::{
-    Editor, Entry, Header, Options, PREFIX_LEN, StreamError, WriteError, WriteErrorKind, raw,
+    Checksum, Editor, Entry, Header, Options, PREFIX_LEN, StreamError, WriteError, WriteErrorKind,
+    raw,
 };
 
 /// Changes a file: its metadata, the names of tensors, their data. It is [`Editor`] for what does not
-/// fit memory; nothing but the header is read.
+/// fit memory; nothing but the header is read, unless there is a [`Checksum`]. That is kept right: it is
+/// compared before the file is saved, and made anew.
 ///
 /// Nothing is written before [`save`](FileEditor::save), which leaves a whole file whatever happens, or
 /// [`save_in_place`](FileEditor::save_in_place).
@@ -45,6 +49,8 @@ pub struct FileEditor<'data> {
     needed: usize,
     /// What is put into the data section, by the offset in it.
     overwritten: BTreeMap<u64, &'data [u8]>,
+    /// Whether the file gets a checksum though it has none, or a wrong one.
+    new_checksum: bool,
 }
 
 impl<'data> FileEditor<'data> {
@@ -72,6 +78,7 @@ impl<'data> FileEditor<'data> {
             new_head,
             needed: 0,
             overwritten: BTreeMap::new(),
+            new_checksum: false,
         })
     }
 
@@ -113,6 +120,16 @@ impl<'data> FileEditor<'data> {
         self.edit(|editor| editor.reserve(bytes))
     }
 
+    /// Stores the [`Checksum`] of the file in its metadata, whatever stands there now. All data is read for
+    /// it when the file is saved.
+    ///
+    /// # Errors
+    /// [`HeaderTooLarge`](WriteErrorKind::HeaderTooLarge).
+    pub fn set_checksum(&mut self) -> Result<(), WriteError> {
+        self.new_checksum = true;
+        self.set_metadata(Checksum::KEY, Checksum::PLACEHOLDER)
+    }
+
     /// Replaces the data of the tensor called `name` by as many other bytes.
     ///
     /// # Errors
@@ -150,10 +167,12 @@ impl<'data> FileEditor<'data> {
     ///
     /// # Errors
     /// Those of the operating system; [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in
-    /// the meantime, [`ResourceBusy`](io::ErrorKind::ResourceBusy) if that is being done.
+    /// the meantime or has not the checksum in its metadata,
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if it is being changed.
     pub fn save(mut self) -> io::Result<()> {
         lock(&self.file)?;
         self.check_unchanged(&fs::metadata(&self.path)?)?;
+        self.renew_checksum(&mut self.file.try_clone()?)?;
         let (old_start, new_start) =
             (raw::wide(self.old_head.len()), raw::wide(self.new_head.len()));
         let mut new = NewFile::create(&self.path)?;
@@ -175,10 +194,10 @@ impl<'data> FileEditor<'data> {
     /// # Errors
     /// [`NoRoomInPlace`](WriteErrorKind::NoRoomInPlace) if the header does not
     /// [fit](FileEditor::fits_in_place). [`StreamError::Sink`] with the error of the operating system:
-    /// [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in the meantime,
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if that is being done. The file is then as it was, or,
-    /// if that can't be done, the recovery file is still there.
-    pub fn save_in_place(self) -> Result<(), StreamError<io::Error>> {
+    /// [`InvalidData`](io::ErrorKind::InvalidData) if the file was changed in the meantime or has not the
+    /// checksum in its metadata, [`ResourceBusy`](io::ErrorKind::ResourceBusy) if it is being changed. The
+    /// file is then as it was, or, if that can't be done, the recovery file is still there.
+    pub fn save_in_place(mut self) -> Result<(), StreamError<io::Error>> {
         if !self.fits_in_place() {
             let missing = raw::wide(self.needed.saturating_sub(self.old_head.len()));
             let error = WriteError::of_file(WriteErrorKind::NoRoomInPlace, missing);
@@ -187,7 +206,7 @@ impl<'data> FileEditor<'data> {
         self.write_in_place().map_err(StreamError::Sink)
     }
 
-    fn write_in_place(&self) -> io::Result<()> {
+    fn write_in_place(&mut self) -> io::Result<()> {
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
         lock(&file)?;
         let mut head = Vec::new();
@@ -197,6 +216,7 @@ impl<'data> FileEditor<'data> {
             return Err(changed());
         }
         self.check_unchanged(&file.metadata()?)?;
+        self.renew_checksum(&mut file)?;
         let places = self.places();
         let recovery = Recovery::store(&self.path, &mut file, &places)?;
         let written = places.iter().try_for_each(|(at, bytes)| {
@@ -212,6 +232,53 @@ impl<'data> FileEditor<'data> {
                 let _ = recovery.restore();
                 Err(error)
             }
+        }
+    }
+
+    /// Makes the checksum that of the new file, if there is to be one. The data is read once, for this one
+    /// and the one of the old file, which must be right: a fault is not to be sealed.
+    fn renew_checksum(&mut self, file: &mut File) -> io::Result<()> {
+        let (old, new) = (Header::trusted(&self.old_head), self.header());
+        let mut before = match Checksum::of(&old) {
+            Ok(checksum) if !self.new_checksum => Some(checksum),
+            _ => None,
+        };
+        let kept = new.metadata().is_some_and(|metadata| metadata.value(Checksum::KEY).is_some());
+        if before.is_none() && !self.new_checksum || !kept {
+            return Ok(());
+        }
+        self.edit(|editor| editor.set_metadata(Checksum::KEY, Checksum::PLACEHOLDER))
+            .map_err(invalid)?;
+        let mut after = Checksum::of(&self.header()).map_err(invalid)?;
+        file.seek(SeekFrom::Start(raw::wide(self.old_head.len())))?;
+        let mut offset: u64 = 0;
+        each_block(file, |block| {
+            if let Some(before) = &mut before {
+                before.update(block);
+            }
+            let len = raw::wide(block.len());
+            self.overlay(offset, block);
+            after.update(block);
+            offset = offset.saturating_add(len);
+        })?;
+        if let Some(Err(error)) = before.map(|before| before.check()) {
+            return Err(invalid(LoadError::Invalid(Invalid::new(error, self.old_head.clone()))));
+        }
+        let digits = after.digits();
+        let digits = str::from_utf8(&digits).unwrap_or_default();
+        self.edit(|editor| editor.set_metadata(Checksum::KEY, digits)).map_err(invalid)
+    }
+
+    /// Puts what is overwritten into a block of the data that begins at `offset`.
+    fn overlay(&self, offset: u64, block: &mut [u8]) {
+        let end = offset.saturating_add(raw::wide(block.len()));
+        for (at, data) in self.overwritten.range(..end) {
+            // Where the data begins in the block, or the block in the data.
+            let (to, from) = (at.saturating_sub(offset), offset.saturating_sub(*at));
+            let (Some(to), Some(from)) = (raw::size(to), raw::size(from)) else { continue };
+            let (to, from) = (block.get_mut(to..), data.get(from..));
+            let pairs = to.unwrap_or_default().iter_mut().zip(from.unwrap_or_default());
+            pairs.for_each(|(to, from)| *to = *from);
         }
     }
 
@@ -286,7 +353,11 @@ impl<'data> FileEditor<'data> {
 const LARGE: u64 = 1 << 24;
 
 fn changed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the file was changed in the meantime")
+    invalid("the file was changed in the meantime")
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
 impl fmt::Debug for FileEditor<'_> {

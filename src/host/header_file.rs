@@ -4,10 +4,11 @@ use core::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::vec;
 use std::vec::Vec;
 
 use super::{Invalid, LoadError};
-use crate::{Error, Header, Index, Options, PREFIX_LEN, Slot};
+use crate::{Checksum, Error, ErrorKind, Header, Index, Options, PREFIX_LEN, Slot, raw};
 
 /// The header of a file: read alone, checked by every rule, owned.
 ///
@@ -53,7 +54,7 @@ impl HeaderFile {
     /// Those of [`HeaderFile::open`].
     pub fn read(mut reader: impl Read, file_len: Option<u64>) -> Result<Self, LoadError> {
         let head = read_head(&mut reader, file_len)?;
-        Self::check(&Options::new(), head, |_| Ok(file_len))
+        Self::check(&Options::new(), head, file_len)
     }
 
     /// [`HeaderFile::read`] with other options, of a header that is mended before it is checked.
@@ -65,28 +66,44 @@ impl HeaderFile {
     ) -> Result<Self, LoadError> {
         let mut head = read_head(&mut reader, Some(file_len))?;
         mend(&mut head);
-        Self::check(options, head, |_| Ok(Some(file_len)))
+        Self::check(options, head, Some(file_len))
     }
 
-    /// Reads a header, and all the data behind it to find out its length, as is needed for a pipe.
+    /// Reads the data, which stands behind the header, to its end: it must be as long as the last tensor
+    /// demands, and if the metadata has a [`Checksum`] the file must have it.
     ///
     /// # Errors
     /// Those of [`HeaderFile::open`].
-    pub fn read_counting(mut reader: impl Read) -> Result<Self, LoadError> {
-        let head = read_head(&mut reader, None)?;
-        Self::check(&Options::new(), head, |data_start| {
-            let data_len = io::copy(&mut reader, &mut io::sink())?;
-            Ok(Some(data_start.saturating_add(data_len)))
-        })
+    pub fn check_data(mut self, data: impl Read) -> Result<Self, LoadError> {
+        match self.digest(data)? {
+            Ok(file_len) => self.file_len = Some(file_len),
+            Err(error) => return Err(self.refuse(error)),
+        }
+        Ok(self)
     }
 
-    /// Checks every rule. The length of the file is asked last, when the header is known to be
-    /// valid.
-    fn check(
-        options: &Options,
-        head: Vec<u8>,
-        file_len: impl FnOnce(u64) -> io::Result<Option<u64>>,
-    ) -> Result<Self, LoadError> {
+    /// The length of the file, if it has the data and the checksum that it should have.
+    pub(super) fn digest(&self, mut data: impl Read) -> io::Result<Result<u64, Error>> {
+        let header = self.index().header();
+        let mut checksum = match Checksum::of(&header) {
+            Ok(checksum) => Some(checksum),
+            Err(error) if error.kind() == ErrorKind::ChecksumMissing => None,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut file_len = header.data_start();
+        each_block(&mut data, |block| {
+            file_len = file_len.saturating_add(raw::wide(block.len()));
+            if let Some(checksum) = &mut checksum {
+                checksum.update(block);
+            }
+        })?;
+        let complete = header.strict().check_file_len(self.index().data_len(), file_len);
+        let right = checksum.map_or(Ok(()), |checksum| checksum.check());
+        Ok(complete.and(right).map(|()| file_len))
+    }
+
+    /// Checks every rule.
+    fn check(options: &Options, head: Vec<u8>, file_len: Option<u64>) -> Result<Self, LoadError> {
         let mut slots = match slots_for(&head)? {
             Ok(slots) => slots,
             Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
@@ -95,7 +112,6 @@ impl HeaderFile {
             Ok(index) => index,
             Err(error) => return Err(LoadError::Invalid(Invalid::new(error, head))),
         };
-        let file_len = file_len(index.header().data_start())?;
         if let Some(Err(error)) = file_len.map(|len| index.check_file_len(len)) {
             return Err(LoadError::Invalid(Invalid::new(error, head)));
         }
@@ -113,6 +129,10 @@ impl HeaderFile {
     /// That the file is not valid, for a rule that [`Options`] let pass.
     pub(super) fn refuse(self, error: Error) -> LoadError {
         LoadError::Invalid(Invalid::new(error, self.head))
+    }
+
+    pub(super) fn invalid(&self, error: Error) -> Invalid {
+        Invalid::new(error, self.head.clone())
     }
 
     /// The file up to the end of the header.
@@ -136,9 +156,28 @@ impl fmt::Debug for HeaderFile {
     }
 }
 
+/// Reads to the end, a block at a time, which may be changed.
+pub(super) fn each_block(
+    reader: &mut impl Read,
+    mut each: impl FnMut(&mut [u8]),
+) -> io::Result<()> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        match reader.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(len) => each(block.get_mut(..len).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// So many bytes of data are in memory at once.
+const BLOCK: usize = 1 << 16;
+
 /// Reads the prefix and the header and not a byte more. It comes out shorter if the file ends
 /// before, or if the prefix is no header size; a parse says so.
-fn read_head(reader: &mut impl Read, file_len: Option<u64>) -> io::Result<Vec<u8>> {
+pub(super) fn read_head(reader: &mut impl Read, file_len: Option<u64>) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     take(reader, PREFIX_LEN).read_to_end(&mut head)?;
     let len = match head.first_chunk() {

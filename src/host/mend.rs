@@ -24,6 +24,8 @@ pub enum Mend {
     },
     /// Bytes behind the last tensor belonged to none; they are left out.
     TrailingBytes(u64),
+    /// The checksum is left out: the file is no longer the one of which it was made.
+    Checksum,
 }
 
 impl fmt::Display for Mend {
@@ -44,6 +46,7 @@ impl fmt::Display for Mend {
             Self::TrailingBytes(bytes) => {
                 write!(f, "{bytes} byte{} behind the last tensor left out", s(bytes))
             }
+            Self::Checksum => f.write_str("checksum left out, as the file was changed"),
         }
     }
 }

@@ -11,7 +11,8 @@ use std::vec::Vec;
 use tempfile::{Builder, NamedTempFile};
 
 use super::Recovery;
-use crate::raw;
+use super::header_file::{each_block, read_head};
+use crate::{Checksum, Header, raw};
 
 /// What an operating system copies or shares at once: a few pages of memory, and some blocks of any
 /// file system. On Linux with ext4 a copy that moves data by less takes up to twice as long.
@@ -123,6 +124,26 @@ impl NewFile {
         if io::copy(&mut from.take(rest), self.file.get_mut().as_file_mut())? < rest {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
+        Ok(())
+    }
+
+    /// Reads the file as it was written so far, and puts its [`Checksum`] into its metadata, where there
+    /// must be a [placeholder](Checksum::PLACEHOLDER). What is written afterwards goes to its end.
+    ///
+    /// # Errors
+    /// Those of the operating system; [`InvalidData`](io::ErrorKind::InvalidData) without a place for it.
+    pub fn set_checksum(&mut self) -> io::Result<()> {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        self.file.flush()?;
+        let file = self.file.get_mut().as_file_mut();
+        file.rewind()?;
+        let head = read_head(file, None)?;
+        let mut checksum =
+            Header::read(&head).and_then(|header| Checksum::of(&header)).map_err(invalid)?;
+        each_block(file, |block| checksum.update(block))?;
+        file.seek(SeekFrom::Start(checksum.place()))?;
+        file.write_all(&checksum.digits())?;
+        file.seek(SeekFrom::End(0))?;
         Ok(())
     }
 

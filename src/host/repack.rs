@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::new_file::regular;
 use super::{HeaderFile, LoadError, Mend, NewFile, Recovery, mend};
 use crate::{
-    Error, ErrorKind, Index, MetadataPair, Options, Plan, StdIo, StreamError, TensorSpec,
+    Checksum, Error, ErrorKind, Index, MetadataPair, Options, Plan, StdIo, StreamError, TensorSpec,
     WriteOptions,
 };
 
@@ -75,6 +75,10 @@ impl Repack {
             bytes if repair => mended.push(Mend::TrailingBytes(bytes)),
             bytes => return Err(header.refuse(Error::new(ErrorKind::TrailingBytes, end, bytes))),
         }
+        let changed = mended.iter().any(|mend| !matches!(mend, Mend::Gap { .. }));
+        if changed && Checksum::of(&header.index().header()).is_ok() {
+            mended.push(Mend::Checksum);
+        }
         Ok(Self { file, header, mended })
     }
 
@@ -93,8 +97,11 @@ impl Repack {
     /// Writes the new file to `path`, as a [`NewFile`], and returns its length; the path may be that of the
     /// old one.
     ///
+    /// If the metadata has a [`Checksum`] that is compared first, and the new file gets its own.
+    ///
     /// # Errors
-    /// [`StreamError::Sink`] with the error of the operating system, and
+    /// [`StreamError::Sink`] with the error of the operating system, which is
+    /// [`InvalidData`](io::ErrorKind::InvalidData) if the checksum is not right, and
     /// [`HeaderTooLarge`](crate::WriteErrorKind::HeaderTooLarge).
     pub fn save(
         mut self,
@@ -107,15 +114,48 @@ impl Repack {
         let mut pairs: Option<Vec<_>> = index.metadata().map(|metadata| {
             metadata.iter().map(|(key, value)| MetadataPair::new(key, value)).collect()
         });
+        let mut sealed = false;
+        if let Some(pairs) = &mut pairs
+            && Checksum::of(&index.header()).is_ok()
+        {
+            let dropped = self.mended.contains(&Mend::Checksum);
+            pairs.retain(|pair| !dropped || pair.key() != Checksum::KEY);
+            for pair in pairs.iter_mut().filter(|pair| pair.key() == Checksum::KEY) {
+                *pair = MetadataPair::new(Checksum::KEY, Checksum::PLACEHOLDER);
+                sealed = true;
+            }
+        }
+        if sealed {
+            self.check_checksum().map_err(StreamError::Sink)?;
+        }
         let plan = options.plan(&mut tensors, pairs.as_deref_mut()).map_err(StreamError::Write)?;
-        copy(&plan, &places, &mut self.file, path.as_ref()).map_err(StreamError::Sink)?;
+        copy(&plan, &places, &mut self.file, path.as_ref(), sealed).map_err(StreamError::Sink)?;
         Ok(plan.file_len())
+    }
+
+    /// Compares the file with its checksum.
+    fn check_checksum(&self) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(self.header.index().header().data_start()))?;
+        match self.header.digest(file)? {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let error = LoadError::Invalid(self.header.invalid(error));
+                Err(io::Error::new(io::ErrorKind::InvalidData, error))
+            }
+        }
     }
 }
 
 /// Writes the planned file to `to`, the data from `from`, where that of each tensor begins at its place
-/// in `places`, which are in the order given.
-fn copy(plan: &Plan<'_>, places: &[u64], from: &mut File, to: &Path) -> io::Result<()> {
+/// in `places`, which are in the order given. If it is to be `sealed` it gets its checksum.
+fn copy(
+    plan: &Plan<'_>,
+    places: &[u64],
+    from: &mut File,
+    to: &Path,
+    sealed: bool,
+) -> io::Result<()> {
     let mut to = NewFile::create_as(to, &from.metadata()?.permissions())?;
     // The header alone.
     let _ = plan.stream(StdIo(&mut to))?;
@@ -136,6 +176,9 @@ fn copy(plan: &Plan<'_>, places: &[u64], from: &mut File, to: &Path) -> io::Resu
     run.copy(from, &mut to)?;
     // There may be tensors without elements behind a gap.
     to.set_len(plan.file_len())?;
+    if sealed {
+        to.set_checksum()?;
+    }
     to.commit()
 }
 

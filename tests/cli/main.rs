@@ -1,6 +1,7 @@
 //! The command from end to end: what it prints, where, and with which exit code.
 #![cfg(feature = "cli")]
 
+mod checksum;
 mod hostile;
 mod inspect;
 mod metadata;

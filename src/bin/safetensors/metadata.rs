@@ -15,7 +15,8 @@ use crate::{input, interrupt, json, pairs, shown};
 /// Lists and changes the metadata of a file.
 ///
 /// Without --set and --unset the pairs are listed. Of a change the default is a new file, which takes the
-/// place of the old one when it is complete; the data is copied by the operating system.
+/// place of the old one when it is complete; the data is copied by the operating system. Of a file with
+/// a checksum it is read first, and a file that is not what it was is not changed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("change").multiple(true))]
 pub(crate) struct Args {
@@ -35,6 +36,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY", action = ArgAction::Append, group = "change")]
     unset: Vec<String>,
 
+    /// Store a checksum of the whole file, a CRC-32, under the key safetensors_core.crc32: verify compares
+    /// it, firmware does at boot. Further changes with this command keep it right
+    #[arg(long, group = "change")]
+    checksum: bool,
+
     /// Change the file itself, if the header fits where the old one is. The old one stands beside it
     /// as FILE.recovery until the change is on the disk; if it is cut off, verify finds that
     #[arg(long, requires = "change")]
@@ -53,7 +59,8 @@ const EXAMPLES: &str = r#"Examples:
   safetensors metadata model.safetensors
   safetensors metadata model.safetensors --get labels | jq .
   safetensors metadata model.safetensors --set license=MIT --set "note=first try"
-  safetensors metadata model.safetensors --unset note --in-place"#;
+  safetensors metadata model.safetensors --unset note --in-place
+  safetensors metadata model.safetensors --checksum"#;
 
 /// Longer keys and values are cut in the list.
 const LIMIT: usize = 500;
@@ -66,7 +73,7 @@ fn pair(argument: &str) -> Result<(String, String), &'static str> {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
-    if !args.set.is_empty() || !args.unset.is_empty() || args.reserve.is_some() {
+    if !args.set.is_empty() || !args.unset.is_empty() || args.reserve.is_some() || args.checksum {
         return change(args, out);
     }
     let file = match input::header(&args.file) {
@@ -164,6 +171,10 @@ fn edit(args: &Args, editor: &mut FileEditor<'_>) -> Result<Vec<String>, WriteEr
     }
     if let Some(bytes) = args.reserve {
         editor.reserve(bytes)?;
+    }
+    if args.checksum {
+        editor.set_checksum()?;
+        report.push("checksum stored".into());
     }
     Ok(report)
 }

@@ -13,8 +13,9 @@ use crate::{input, json as stream};
 
 /// Checks files by every rule of the format.
 ///
-/// Of a file only the header is read; a pipe is read to its end, to count the data. All files are
-/// checked, and the exit code is that of the worst.
+/// Of a file only the header is read, and all of it if it has a checksum (see metadata --checksum); a
+/// pipe is read to its end, to count the data. All files are checked, and the exit code is that of the
+/// worst.
 ///
 /// Valid files are listed on standard output, one a line. On standard error stands what is wrong
 /// with the others, and the first ten warnings of each file: of what the format's description does
@@ -84,7 +85,7 @@ impl<'a> Checked<'a> {
             Some(Err(error)) => {
                 Err(io::Error::other(format!("it can't be recovered: {error}")).into())
             }
-            _ => input::header_and_length(path),
+            _ => input::checked(path),
         };
         Self { path, recovered, recovery: recovery(path), result }
     }

@@ -7,7 +7,7 @@ use safetensors_core::{Deviation, Deviations, Text};
 use serde::{Serialize, Serializer};
 
 use super::{Checked, WARNINGS};
-use crate::json;
+use crate::{input, json};
 
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
@@ -21,6 +21,9 @@ pub(super) struct Report<'a> {
     tensors: Option<usize>,
     header_len: Option<usize>,
     data_len: Option<u64>,
+    /// Whether the bytes were compared with a checksum.
+    #[serde(skip_serializing_if = "is_false")]
+    checksum: bool,
     /// Whether a change in place was undone.
     #[serde(skip_serializing_if = "is_false")]
     recovered: bool,
@@ -47,6 +50,7 @@ impl<'a> Report<'a> {
             tensors: index.map(|index| index.len()),
             header_len: index.map(|index| index.header().json().len()),
             data_len: index.map(|index| index.data_len()),
+            checksum: result.as_ref().is_ok_and(input::has_checksum),
             recovered: *recovered,
             recovery: recovery.as_ref().map(|recovery| recovery.path().to_string_lossy()),
         }

@@ -7,7 +7,7 @@ use safetensors_core::host::HeaderFile;
 use super::{Checked, WARNINGS};
 use crate::numbers::{Count, Grouped, Size};
 use crate::output::{Output, complain_bad, refuse, warn};
-use crate::shown;
+use crate::{input, shown};
 
 pub(super) fn write(checked: &Checked<'_>, out: &mut Output) -> io::Result<()> {
     let name = shown::path(checked.path);
@@ -33,7 +33,8 @@ fn write_valid(name: &str, file: &HeaderFile, out: &mut Output) -> io::Result<()
     let index = file.index();
     let size = Size(index.header().data_start() + index.data_len());
     let good = out.palette.good;
-    writeln!(out, "{name}: {good}ok{good:#}, {}, {size}", Count(index.len(), "tensor"))?;
+    let checksum = if input::has_checksum(file) { ", checksum right" } else { "" };
+    writeln!(out, "{name}: {good}ok{good:#}, {}, {size}{checksum}", Count(index.len(), "tensor"))?;
     // Standard error comes next.
     out.flush()?;
     let mut deviations = index.header().deviations();
