@@ -12,12 +12,16 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_features
-  build_thumbv6m build_thumbv7m build_wasm32 no_panic panic_is_found flash qemu)
+  build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
+  no_panic panic_is_found flash qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
   python interrupted fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
+
+# The features that work without std.
+embedded=checksum,embedded-io-07,heapless-09,serde-json-core-07
 
 # Flash that parsing, looking up and taking data may cost on Cortex-M3, in bytes.
 flash_limit=8192
@@ -118,7 +122,7 @@ step_test_core() { run_tests --no-default-features; }
 step_test_features() { run_tests --all-features -- "${sweeps[@]/#/--skip=}"; }
 step_test_std() { run_tests --features std -- "${sweeps[@]/#/--skip=}"; }
 step_test_embedded() {
-  run_tests --features checksum,embedded-io-07,heapless-09,serde-json-core-07 -- "${sweeps[@]/#/--skip=}"
+  run_tests --features "$embedded" -- "${sweeps[@]/#/--skip=}"
 }
 
 # Everything, and of the sweeps every input.
@@ -197,10 +201,13 @@ step_interrupted() {
 build_for() {
   find_cross "$1" core
   "${cross[@]}" build --locked --lib --target "$1" --target-dir "$built"
+  "${cross[@]}" build --locked --lib --target "$1" --target-dir "$built" --features "$embedded"
 }
 
 step_build_thumbv6m() { build_for thumbv6m-none-eabi; }
 step_build_thumbv7m() { build_for thumbv7m-none-eabi; }
+step_build_thumbv8m() { build_for thumbv8m.main-none-eabi; }
+step_build_riscv32imc() { build_for riscv32imc-unknown-none-elf; }
 step_build_wasm32() { build_for wasm32-unknown-unknown; }
 
 # image NAME [OPTION...]: builds a program of tests/images; `$programs/NAME` it is then.
