@@ -13,18 +13,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
-  no_panic panic_is_found flash qemu)
+  no_panic panic_is_found sizes_quick qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
-  python interrupted fuzz bench)
+  python interrupted sizes fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
 
 # The features that work without std.
 embedded=checksum,embedded-io-07,heapless-09,serde-json-core-07
-
-# Flash that parsing, looking up and taking data may cost on Cortex-M3, in bytes.
-flash_limit=8192
 
 # ── what has to be installed ──
 
@@ -53,14 +50,15 @@ component() {
   cargo "$1" --version >/dev/null 2>&1 || rustup component add "$2"
 }
 
-# find_cross TARGET LIBRARY: sets `cross` to the cargo that builds for another machine, and `built`
-# to its folder: rustup's, or where that can't have the target, Debian's, which builds the library,
-# `core` or `std`, for it from source.
+# find_cross LIBRARY TARGET...: sets `cross` to the cargo that builds for other machines, `compiler` to the
+# rustc that it takes, and `built` to its folder: rustup's, or where that can't have the targets, Debian's,
+# which builds the library, `core`, `core,alloc` or `std`, for them from source.
 find_cross() {
-  local source=lib/rustlib/src/rust/library sysroot host
+  local source=lib/rustlib/src/rust/library sysroot host linker
   built=$target/cross
   cross=(cargo)
-  if rustup target add "$1"; then return; fi
+  compiler=rustc
+  if rustup target add "${@:2}"; then return; fi
   if ! [ -d "/usr/$source" ] || ! [ -x /usr/bin/rustc ] || ! [ -x /usr/bin/cargo ]; then
     debian rustc-web rust-web-src cargo-web
   fi
@@ -68,16 +66,19 @@ find_cross() {
   host=$(rustc -vV | sed -n 's/^host: //p')
   # A folder of its own, as the compilers differ.
   built=$target/cross-debian
-  cross=(env RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1
-    "CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER=$sysroot/lib/rustlib/$host/bin/rust-lld"
-    /usr/bin/cargo "-Zbuild-std=$2")
+  linker=$sysroot/lib/rustlib/$host/bin/rust-lld
+  compiler=/usr/bin/rustc
+  cross=(env RUSTC=$compiler RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1
+    "CARGO_TARGET_THUMBV6M_NONE_EABI_LINKER=$linker" "CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER=$linker"
+    /usr/bin/cargo "-Zbuild-std=$1")
 }
 
 # ── code and documentation ──
 
 # The manifests of all packages; those beside the crate are workspaces of their own.
 manifests() {
-  ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml tests/include/Cargo.toml
+  ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml \
+    tests/include/Cargo.toml tests/sizes/Cargo.toml
 }
 
 # The cargo options for each set of features: none, each, all.
@@ -150,7 +151,7 @@ step_test_i686() {
 test_under() {
   local triple=$2-unknown-linux-gnu gnu=$2-linux-gnu variables=CARGO_TARGET_${2^^}_UNKNOWN_LINUX_GNU
   need "$1" qemu-user
-  find_cross "$triple" std
+  find_cross std "$triple"
   # Debug info would more than double what the build leaves on the disk.
   env "${variables}_LINKER=$gnu-gcc" "${variables}_RUNNER=$1 -L /usr/$gnu" \
     CARGO_PROFILE_TEST_DEBUG=false "${cross[@]}" test --locked --no-fail-fast --features std \
@@ -199,7 +200,7 @@ step_interrupted() {
 # ── machines without std ──
 
 build_for() {
-  find_cross "$1" core
+  find_cross core "$1"
   "${cross[@]}" build --locked --lib --target "$1" --target-dir "$built"
   "${cross[@]}" build --locked --lib --target "$1" --target-dir "$built" --features "$embedded"
 }
@@ -212,7 +213,7 @@ step_build_wasm32() { build_for wasm32-unknown-unknown; }
 
 # image NAME [OPTION...]: builds a program of tests/images; `$programs/NAME` it is then.
 image() {
-  find_cross thumbv7m-none-eabi core
+  find_cross core thumbv7m-none-eabi
   programs=$built/thumbv7m-none-eabi/release
   "${cross[@]}" build --locked --release --manifest-path tests/images/Cargo.toml \
     --target thumbv7m-none-eabi --target-dir "$built" --bin "$@"
@@ -247,17 +248,17 @@ step_panic_is_found() {
   grep "at least one panicking branch" <<<"$output" || fail "$output"
 }
 
-step_flash() {
-  image empty
-  image reader
-  local bytes=$(($(size_of reader) - $(size_of empty)))
-  note "$bytes bytes of flash to parse, look up and take numbers; $flash_limit allowed"
-  [ "$bytes" -le "$flash_limit" ]
-}
+# Flash, RAM and stack beside what is recorded, of one processor or of all.
+step_sizes_quick() { sizes --quick; }
+step_sizes() { sizes; }
 
-# The bytes of a program in flash: code, constants, and what statics begin as.
-size_of() {
-  size "$programs/$1" | awk 'NR == 2 { print $1 + $2 }'
+sizes() {
+  need python3 python3
+  need qemu-system-arm qemu-system-arm
+  find_cross core,alloc thumbv6m-none-eabi thumbv7m-none-eabi
+  python3 tests/sizes.py "$@" --cargo "${cross[*]@Q}" --rustc "$compiler" --target-dir "$built" |
+    tee "$scratch/table"
+  note "$(cat "$scratch/table")"
 }
 
 step_qemu() {
