@@ -15,7 +15,7 @@ quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
   no_panic panic_is_found sizes_quick qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
-  python interrupted sizes fuzz bench)
+  python interrupted sizes firmware fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
@@ -78,7 +78,7 @@ find_cross() {
 # The manifests of all packages; those beside the crate are workspaces of their own.
 manifests() {
   ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml \
-    tests/include/Cargo.toml tests/sizes/Cargo.toml
+    tests/include/Cargo.toml tests/sizes/Cargo.toml examples/firmware/Cargo.toml
 }
 
 # The cargo options for each set of features: none, each, all.
@@ -179,13 +179,18 @@ build_command() {
   command=$target/release/safetensors
 }
 
-# The Python package reads what the command writes.
-step_python() {
-  build_command
+# python_with PACKAGE...: `$scratch/python` has them then.
+python_with() {
   python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null ||
     debian python3 python3-venv
   python3 -m venv "$scratch/python"
-  "$scratch/python/bin/pip" install --quiet safetensors==0.8.0 numpy
+  "$scratch/python/bin/pip" install --quiet "$@"
+}
+
+# The Python package reads what the command writes.
+step_python() {
+  build_command
+  python_with safetensors==0.8.0 numpy
   note "$("$scratch/python/bin/python" tests/written.py "$command")"
 }
 
@@ -272,6 +277,30 @@ step_qemu() {
   note "$(sed -n 's/^measured: //p' "$scratch/output")"
   grep -v '^measured: ' "$scratch/output" | diff -u tests/images/expected.txt -
   [ "$status" = 0 ] || fail "the program ended with exit code $status"
+}
+
+# The example: a network whose outputs are those of numpy, and one that was tampered with. And the page on
+# firmware, followed to the letter but for the training, which takes PyTorch.
+step_firmware() {
+  need qemu-system-arm qemu-system-arm
+  find_cross core thumbv7m-none-eabi
+  firmware parsed parsed
+  firmware compiled compiled
+  if firmware corrupt parsed --features corrupt; then
+    fail "a model of which a bit was flipped went unnoticed"
+  fi
+  python_with safetensors==0.8.0 numpy
+  note "$("$scratch/python/bin/python" tests/firmware_docs.py --cargo "${cross[*]@Q}")"
+}
+
+# firmware NAME PROGRAM [OPTION...]: runs it in QEMU, and compares what it prints with expected/NAME.txt.
+firmware() {
+  local status=0
+  (cd examples/firmware && "${cross[@]}" run --locked --release --target-dir "$built" --bin "${@:2}") \
+    </dev/null >"$scratch/output" || status=$?
+  note "$(sed -n "s/^measured: /$1: /p" "$scratch/output")"
+  grep -v '^measured: ' "$scratch/output" | diff -u "examples/firmware/expected/$1.txt" - || exit
+  return "$status"
 }
 
 # ── long ones ──

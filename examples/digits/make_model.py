@@ -4,13 +4,11 @@
     pip install numpy==2.2.6 scikit-learn==1.7.2 safetensors==0.8.0
     python3 make_model.py
 
-The same bytes come out on every run with these versions. The header is spelled here, as the Python
-package gives metadata in no particular order; the package then reads the file back.
+The same bytes come out on every run with these versions. The Python package reads the file back.
 """
 
 import hashlib
 import json
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,8 @@ from safetensors.numpy import load_file
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
+
+from write_file import write_file
 
 SCALE = 0.0625  # pixels are 0 to 16
 
@@ -44,17 +44,8 @@ metadata = {
     "normalization": json.dumps({"scale": SCALE, "offset": 0.0}),
 }
 
-header, offset = {"__metadata__": metadata}, 0
-for name in sorted(tensors):
-    end = offset + tensors[name].nbytes
-    shape = list(tensors[name].shape)
-    header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, end]}
-    offset = end
-text = json.dumps(header, separators=(",", ":")).encode()
-text += b" " * (-len(text) % 8)
-
 path = Path(__file__).with_name("digits.safetensors")
-path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(tensors[n].tobytes() for n in sorted(tensors)))
+write_file(path, {n: ("F32", list(t.shape), t.tobytes()) for n, t in tensors.items()}, metadata)
 
 again = load_file(path)
 assert again.keys() == tensors.keys()

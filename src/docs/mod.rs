@@ -3,6 +3,9 @@
 #[doc = include_str!("compatibility.md")]
 pub mod compatibility {}
 
+#[doc = include_str!("firmware.md")]
+pub mod firmware {}
+
 #[doc = include_str!("numbers.md")]
 pub mod numbers {}
 
