@@ -148,7 +148,7 @@
 //! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write` |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
-//! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; `StdIo` |
+//! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; models as source code; `StdIo` |
 //! | `cli` | the command `safetensors` |
 //!
 //! The minimum supported Rust version is 1.89.

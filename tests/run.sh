@@ -15,7 +15,7 @@ quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
   no_panic panic_is_found sizes_quick qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
-  python interrupted sizes firmware fuzz bench)
+  python interrupted embed sizes firmware fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
@@ -192,6 +192,16 @@ step_python() {
   build_command
   python_with safetensors==0.8.0 numpy
   note "$("$scratch/python/bin/python" tests/written.py "$command")"
+}
+
+# What `safetensors embed` writes is compiled, and holds the numbers of the file; on a Cortex-M3 too.
+step_embed() {
+  need python3 python3
+  need g++ g++
+  need arm-none-eabi-gcc gcc-arm-none-eabi
+  need qemu-system-arm qemu-system-arm
+  build_command
+  note "$(python3 tests/embed.py "$command" rustc)"
 }
 
 # The command is killed while it writes, its system calls fail, the disk is full.

@@ -1,5 +1,6 @@
 //! Files: what a core without an operating system leaves to its caller.
 
+mod embed;
 mod error;
 mod file_editor;
 mod header_file;
@@ -9,6 +10,7 @@ mod recovery;
 mod repack;
 mod save;
 
+pub use embed::{Embed, identifier};
 pub use error::{Invalid, LoadError};
 pub use file_editor::FileEditor;
 pub use header_file::HeaderFile;

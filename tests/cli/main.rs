@@ -2,6 +2,7 @@
 #![cfg(feature = "cli")]
 
 mod checksum;
+mod embed;
 mod hostile;
 mod inspect;
 mod metadata;

@@ -1,6 +1,7 @@
 //! The command `safetensors`: what is in a file, whether it is valid, and how to change it.
 #![forbid(unsafe_code)]
 
+mod embed;
 mod input;
 mod inspect;
 mod interrupt;
@@ -38,6 +39,7 @@ Colours are for terminals only; NO_COLOR=1 turns them off.";
 
 #[derive(Subcommand)]
 enum Command {
+    Embed(embed::Args),
     Inspect(inspect::Args),
     Metadata(metadata::Args),
     Repack(repack::Args),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     };
     let mut out = output::stdout();
     let outcome = match &cli.command {
+        Command::Embed(args) => embed::run(args, &mut out),
         Command::Inspect(args) => inspect::run(args, &mut out),
         Command::Metadata(args) => metadata::run(args, &mut out),
         Command::Repack(args) => repack::run(args, &mut out),
