@@ -3,7 +3,9 @@
 mod error;
 pub(crate) mod json;
 mod order;
+mod pieces;
 mod plan;
+mod progress;
 mod sink;
 mod spec;
 mod stream;

@@ -3,10 +3,9 @@
 use core::fmt;
 
 use super::error::{WriteError, WriteErrorKind};
-use super::json::{self, Counter, Filler, Put};
+use super::json::{self, Counter, Crumbs, Filler, Put};
 use super::order;
 use super::spec::{MetadataPair, TensorSpec};
-use super::stream::{Stream, without_sink};
 use crate::header::PREFIX_LEN;
 use crate::header::entry::METADATA_KEY;
 use crate::header::text::Decimal;
@@ -301,7 +300,15 @@ impl<'p> Plan<'p> {
             }
         }
         let to = room(to, self.file_len())?;
-        self.stream(Filler(to)).and_then(Stream::finish).map_err(without_sink)?;
+        let mut filler = Filler(to);
+        self.put_header(&mut filler);
+        let mut at = 0;
+        for tensor in self.tensors {
+            let (begin, end) = tensor.data_offsets();
+            filler.put_zeros(begin.wrapping_sub(at));
+            filler.put(tensor.data().unwrap_or_default());
+            at = end;
+        }
         Ok(to)
     }
 
@@ -320,11 +327,28 @@ impl<'p> Plan<'p> {
     }
 
     /// Puts the header with its size before it and the spaces behind it.
-    pub(super) fn put_header(&self, to: &mut impl Put) {
-        let header_len = self.data_start.wrapping_sub(raw::wide(PREFIX_LEN));
-        to.put(&header_len.to_le_bytes());
+    fn put_header(&self, to: &mut impl Put) {
+        to.put(&self.prefix());
         json::header(self.tensors, self.metadata, to);
-        (self.json_len..header_len).for_each(|_| to.put(b" "));
+        (0..self.padding()).for_each(|_| to.put(b" "));
+    }
+
+    /// The size of the header as it stands before it.
+    pub(super) const fn prefix(&self) -> [u8; PREFIX_LEN] {
+        self.header_len().to_le_bytes()
+    }
+
+    pub(super) fn crumbs(&self) -> Crumbs<'p> {
+        Crumbs::new(self.tensors, self.metadata)
+    }
+
+    /// The spaces behind the header's JSON.
+    pub(super) const fn padding(&self) -> u64 {
+        self.header_len().wrapping_sub(self.json_len)
+    }
+
+    const fn header_len(&self) -> u64 {
+        self.data_start.wrapping_sub(raw::wide(PREFIX_LEN))
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is to be written.
 
 use core::fmt;
+use core::slice;
 
 use crate::header::text::Text;
 use crate::layout::ElementCount;
-use crate::shape::write_dims;
+use crate::shape::{Dims, write_dims};
 use crate::{Dtype, ErrorKind, Shape, TensorInfo, TensorView, raw};
 
 /// A tensor that is to be written: name, dtype, shape, and the data if it is at hand.
@@ -78,10 +79,9 @@ impl<'a> TensorSpec<'a> {
     /// The length of the data in bytes, which dtype and shape demand.
     pub(super) fn data_len(&self) -> Result<u64, (ErrorKind, u64)> {
         let mut count = ElementCount::ONE;
-        self.shape.try_each(|dim| {
+        for dim in self.shape.iter() {
             count = count.times(dim).map_err(|kind| (kind, 0))?;
-            Ok(())
-        })?;
+        }
         count.bytes(self.dtype)
     }
 }
@@ -123,22 +123,33 @@ enum Repr<'a> {
     Shape(Shape<'a>),
 }
 
-impl ShapeSpec<'_> {
-    /// Calls `each` with the dimensions, outermost first, until it fails.
-    pub(super) fn try_each<E>(&self, mut each: impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
+impl<'a> ShapeSpec<'a> {
+    /// The dimensions, outermost first.
+    pub(super) fn iter(&self) -> SpecDims<'a> {
         match self.0 {
-            Repr::U64(dims) => dims.iter().copied().try_for_each(each),
-            Repr::Usize(dims) => dims.iter().try_for_each(|dim| each(raw::wide(*dim))),
-            Repr::Shape(shape) => shape.iter().try_for_each(each),
+            Repr::U64(dims) => SpecDims::U64(dims.iter()),
+            Repr::Usize(dims) => SpecDims::Usize(dims.iter()),
+            Repr::Shape(shape) => SpecDims::Shape(shape.iter()),
         }
     }
+}
 
-    /// Calls `each` with the dimensions, outermost first.
-    pub(super) fn each(&self, mut each: impl FnMut(u64)) {
-        let _ = self.try_each(|dim| {
-            each(dim);
-            Ok::<(), core::convert::Infallible>(())
-        });
+/// The dimensions of a [`ShapeSpec`].
+pub(super) enum SpecDims<'a> {
+    U64(slice::Iter<'a, u64>),
+    Usize(slice::Iter<'a, usize>),
+    Shape(Dims<'a>),
+}
+
+impl Iterator for SpecDims<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        match self {
+            Self::U64(dims) => dims.next().copied(),
+            Self::Usize(dims) => dims.next().map(|dim| raw::wide(*dim)),
+            Self::Shape(dims) => dims.next(),
+        }
     }
 }
 
@@ -169,11 +180,7 @@ impl<'a> From<Shape<'a>> for ShapeSpec<'a> {
 /// As `[2, 3]`.
 impl fmt::Debug for ShapeSpec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Repr::U64(dims) => write_dims(dims.iter().copied(), f),
-            Repr::Usize(dims) => write_dims(dims.iter().map(|dim| raw::wide(*dim)), f),
-            Repr::Shape(shape) => write_dims(shape.iter(), f),
-        }
+        write_dims(self.iter(), f)
     }
 }
 
