@@ -130,6 +130,11 @@ impl<'data, 'slots> Index<'data, 'slots> {
         }
     }
 
+    /// Where the last tensor ends, in bytes from the start of the file.
+    pub(crate) const fn file_len(&self) -> u64 {
+        self.header.data_start().wrapping_add(self.data_len())
+    }
+
     /// Checks that a file of `file_len` bytes in all ends where its last tensor does: what
     /// [`SafeTensors::parse`](crate::SafeTensors::parse) checks beyond [`Index::build`], for a
     /// file of which only the header is at hand.

@@ -112,12 +112,43 @@
 //! # Ok::<(), safetensors_core::Error>(())
 //! ```
 //!
+//! # Read a model from flash that is not mapped
+//!
+//! ```
+//! use safetensors_core::{Slot, StoredSafeTensors};
+//!
+//! # let file = include_bytes!("../examples/digits/digits.safetensors");
+//! # let chip = |offset: u64, to: &mut [u8]| {
+//! #     to.copy_from_slice(&file[offset as usize..][..to.len()]);
+//! #     Ok::<_, core::convert::Infallible>(to.len())
+//! # };
+//! // `chip` is a closure here; features make sources of the drivers of flash and of files.
+//! let mut header = [0; 1024];
+//! let mut slots = [Slot::EMPTY; 8];
+//! let mut model = StoredSafeTensors::open(chip, &mut header, &mut slots)?;
+//!
+//! let bias = model.tensor("fc2.bias").unwrap();
+//! let mut numbers = [0.0; 10];
+//! model.convert_into(&bias, &mut numbers, &mut [0; 64])?; // through 64 bytes
+//!
+//! let weight = model.tensor("fc1.weight").unwrap(); // 8 KiB
+//! let mut buffer = [0; 256];
+//! let mut chunks = model.chunks(&weight);
+//! while let Some(elements) = chunks.next(&mut buffer)? {
+//!     let _ = elements.values()?.sum::<f32>();
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`AsyncStoredSafeTensors`] is the same for storage that is waited for.
+//!
 //! # Which entry
 //!
 //! | at hand | memory | entry | checks |
 //! |---|---|---|---|
 //! | the whole file | slots | [`SafeTensors::parse`] | everything |
 //! | the header | slots | [`Index::build`], then [`Index::check_file_len`] | everything |
+//! | storage that is not mapped | slots, a buffer for the header | [`StoredSafeTensors::open`], [`AsyncStoredSafeTensors::open`] | everything |
 //! | the whole file | none | [`SafeTensors::scan`] | all but duplicates; the layout if tensors come in offset order |
 //! | the header | none | [`Header::scan`] | the same but for the length of the data |
 //! | the header | none | [`Header::entries`] | one entry at a time, each by itself |
@@ -135,9 +166,11 @@
 //! 6. [`Index`] and [`SafeTensors`]: everything checked; accessors that can't fail.
 //! 7. [`Elements`]: the numbers of a tensor, [converted](docs::numbers) if need be; [`TensorSlice`]: parts
 //!    of it; [`Quantized`]: integers that stand for real numbers.
-//! 8. [`WriteOptions`], [`Plan`] and [`Stream`]: files that are written; [`Editor`]: files that are changed
-//!    in memory.
-//! 9. `host` (feature `std`): files on a disk, read, saved and changed. The command on top of it.
+//! 8. [`StoredSafeTensors`] and [`AsyncStoredSafeTensors`] over a [`Source`] or an [`AsyncSource`]: files
+//!    that are not in memory.
+//! 9. [`WriteOptions`], [`Plan`], [`Stream`] and [`AsyncStream`]: files that are written; [`Editor`]: files
+//!    that are changed in memory.
+//! 10. `host` (feature `std`): files on a disk, read, saved and changed. The command on top of it.
 //!
 //! # Features
 //!
@@ -145,7 +178,10 @@
 //! |---|---|
 //! | none | the core; this is the default |
 //! | `checksum` | `Checksum`: a CRC-32 in the metadata, checked at boot |
-//! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write` |
+//! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write`, or read from what is `Read` and `Seek` |
+//! | `embedded-io-async-07` | the same for embedded-io-async |
+//! | `embedded-storage-03` | `EmbeddedStorage` and `NorFlashSource`: files in flash that is not mapped |
+//! | `embedded-storage-async-04` | the same for embedded-storage-async |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
 //! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; models as source code; `StdIo` |
@@ -184,6 +220,7 @@ mod header;
 #[cfg(feature = "std")]
 pub mod host;
 mod index;
+mod io;
 #[cfg(feature = "serde-json-core-07")]
 mod json;
 mod layout;
@@ -198,6 +235,7 @@ mod shape;
 mod slice;
 mod slot;
 mod slots;
+mod storage;
 mod tensor;
 mod write;
 
@@ -213,6 +251,10 @@ pub use header::info::TensorInfo;
 pub use header::text::{Chars, Quoted, Text};
 pub use header::{Header, PREFIX_LEN, Scan};
 pub use index::{Index, Infos, InfosByOffset, Names};
+#[cfg(any(feature = "embedded-io-07", feature = "embedded-io-async-07"))]
+pub use io::EmbeddedIo;
+#[cfg(feature = "std")]
+pub use io::StdIo;
 #[cfg(feature = "serde-json-core-07")]
 pub use json::encode_json;
 pub use metadata::{Metadata, Pairs};
@@ -224,14 +266,16 @@ pub use safetensors::{SafeTensors, Tensors, TensorsByOffset};
 pub use shape::{Dims, Shape};
 pub use slice::{ByteRanges, Indices, Runs, Slice, SliceDims, TensorIndexer, TensorSlice};
 pub use slot::Slot;
+pub use storage::{
+    AsyncChunks, AsyncSource, AsyncStoredSafeTensors, Chunks, Part, Source, StartingAt,
+    StorageError, StoredSafeTensors,
+};
+#[cfg(any(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+pub use storage::{EmbeddedStorage, NorFlashSource};
 pub use tensor::TensorView;
-#[cfg(feature = "embedded-io-07")]
-pub use write::EmbeddedIo;
-#[cfg(feature = "std")]
-pub use write::StdIo;
 pub use write::{
-    DisplayWriteError, MetadataPair, Plan, ShapeSpec, Sink, Stream, StreamError, TensorSpec,
-    WriteError, WriteErrorKind, WriteOptions,
+    AsyncSink, AsyncStream, DisplayWriteError, MetadataPair, Plan, ShapeSpec, Sink, Stream,
+    StreamError, TensorSpec, WriteError, WriteErrorKind, WriteOptions,
 };
 
 /// The examples of the README are compiled and run as tests.

@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
-  no_panic panic_is_found sizes_quick qemu)
+  no_panic no_panic_async panic_is_found sizes_quick qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
   python interrupted embed sizes firmware fuzz bench)
 
@@ -21,7 +21,8 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
 
 # The features that work without std.
-embedded=checksum,embedded-io-07,heapless-09,serde-json-core-07
+embedded=checksum,embedded-io-07,embedded-io-async-07,embedded-storage-03,embedded-storage-async-04
+embedded+=,heapless-09,serde-json-core-07
 
 # ── what has to be installed ──
 
@@ -237,9 +238,8 @@ image() {
 # A program that calls everything links without a panic handler and without a heap.
 step_no_panic() {
   local name
-  for name in $(public_functions); do
-    grep -Eq "(\.|::)$name(::<[^>]*>)?\(" tests/images/src/bin/no_panic.rs ||
-      fail "no_panic does not call the function \`$name\`"
+  for name in $(public_functions "(const )?fn"); do
+    called "$name" no_panic
   done
   image no_panic
   if nm "$programs/no_panic" | grep -E '__rust_alloc|__rg_|__rdl_'; then
@@ -247,20 +247,55 @@ step_no_panic() {
   fi
 }
 
-# The names of the core's public functions, but for those that call serde-json-core, which can panic as
-# far as a linker can see, and those of a macro, which panic when the compiler calls them.
-public_functions() {
-  find src -name '*.rs' -not -path 'src/host/*' -not -path 'src/bin/*' -not -path 'src/json/*' \
-    -not -path 'src/include/*' -exec sed -nE 's/^ *pub (const )?fn ([a-z0-9_]+).*/\2/p' {} + | sort -u
+# A program that calls everything that is waited for panics nowhere but where a future is polled after
+# it was ready.
+step_no_panic_async() {
+  local name
+  for name in $(public_functions "async fn"); do
+    called "$name" no_panic_async
+  done
+  async_panics
 }
 
-# With one index that is not guarded the same program does not link; so the step above tells something.
+# async_panics [OPTION...]: fails if the program calls another panic of `core` than that of futures,
+# which itself calls the machinery behind it once.
+async_panics() {
+  find_cross core thumbv7m-none-eabi
+  local assembly=$scratch/no_panic_async.s others
+  "${cross[@]}" rustc --locked --release --manifest-path tests/images/Cargo.toml \
+    --target thumbv7m-none-eabi --target-dir "$built" --bin no_panic_async "$@" -- \
+    --emit "asm=$assembly"
+  grep -Eq '^\sbl?\S*\s.*panicking.*async_fn_resumed' "$assembly" || fail "no future was found"
+  others=$(grep -E '^\sbl?\S*\s.*panicking' "$assembly" | grep -v async_fn_resumed)
+  [ "$(wc -l <<<"$others")" = 1 ] || fail "another panic is reachable: $others"
+}
+
+# called NAME PROGRAM: whether a program of tests/images calls a function.
+called() {
+  grep -Eq "(\.|::)$1(::<[^>]*>)?\(" "tests/images/src/bin/$2.rs" ||
+    fail "$2 does not call the function \`$1\`"
+}
+
+# public_functions KIND: the names of the core's public functions, but for those that call
+# serde-json-core, which can panic as far as a linker can see, and those of a macro, which panic when the
+# compiler calls them.
+public_functions() {
+  find src -name '*.rs' -not -path 'src/host/*' -not -path 'src/bin/*' -not -path 'src/json/*' \
+    -not -path 'src/include/*' -exec sed -nE "s/^ *pub ($1) ([a-z0-9_]+).*/\1 \2/p" {} + |
+    sed 's/.* //' | sort -u
+}
+
+# With one index that is not guarded these programs fail; so the steps above tell something.
 step_panic_is_found() {
   local output
   if output=$(image no_panic --features reachable 2>&1); then
     fail "a program with a reachable panic was linked"
   fi
   grep "at least one panicking branch" <<<"$output" || fail "$output"
+  if output=$(async_panics --features reachable 2>&1); then
+    fail "a reachable panic was not found"
+  fi
+  grep "another panic is reachable" <<<"$output" || fail "$output"
 }
 
 # Flash, RAM and stack beside what is recorded, of one processor or of all.

@@ -282,7 +282,7 @@ impl<'data> Elements<'data> {
 }
 
 /// The fewest bytes that hold whole elements.
-const fn bytes_at_once(dtype: Dtype) -> usize {
+pub(crate) const fn bytes_at_once(dtype: Dtype) -> usize {
     match dtype.bitsize() {
         4 => 1,
         6 => 3,

@@ -89,6 +89,16 @@ impl<'data, const N: usize> Slice<'data, N> {
         self.element_count
     }
 
+    /// Where in the file the tensor is described.
+    pub(crate) const fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The number of bytes.
+    pub(crate) const fn byte_len(&self) -> u64 {
+        self.run_len.wrapping_mul(self.offsets.left())
+    }
+
     /// The contiguous runs of bytes, as ranges in the file, in the order of the elements.
     ///
     /// ```

@@ -96,8 +96,7 @@ impl<'data, const N: usize> TensorSlice<'data, N> {
     /// # Errors
     /// [`BufferTooSmall`](crate::ErrorKind::BufferTooSmall) if they are more than `to` holds.
     pub fn copy_bytes_into<'to>(&self, to: &'to mut [u8]) -> Result<&'to mut [u8], Error> {
-        let len = self.slice.run_len.wrapping_mul(self.runs().offsets.left());
-        self.fill(len, to, |run, to| {
+        self.fill(self.slice.byte_len(), to, |run, to| {
             let to = buffer::prefix(to, run.bytes().len(), self.slice.place)?;
             // Not `copy_from_slice`, as the linker can't see that the lengths are equal.
             to.iter_mut().zip(run.bytes()).for_each(|(to, from)| *to = *from);

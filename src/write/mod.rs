@@ -1,5 +1,6 @@
 //! Writing files: planned first, then filled into a buffer or streamed.
 
+mod async_stream;
 mod error;
 pub(crate) mod json;
 mod order;
@@ -10,13 +11,10 @@ mod sink;
 mod spec;
 mod stream;
 
+pub use async_stream::AsyncStream;
 pub use error::{DisplayWriteError, WriteError, WriteErrorKind};
 pub use plan::{Plan, WriteOptions};
-#[cfg(feature = "embedded-io-07")]
-pub use sink::EmbeddedIo;
-pub use sink::Sink;
-#[cfg(feature = "std")]
-pub use sink::StdIo;
+pub use sink::{AsyncSink, Sink};
 pub use spec::{MetadataPair, ShapeSpec, TensorSpec};
 #[cfg(feature = "checksum")]
 pub(crate) use stream::without_sink;

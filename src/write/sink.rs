@@ -44,46 +44,28 @@ where
     }
 }
 
-/// A [`Sink`] that writes to a `std::io::Write`: the writer itself or `&mut` of it.
+/// A [`Sink`] that is waited for. Every `async` closure of that kind is one.
 ///
-/// The header comes in pieces of up to 128 bytes, so a file is worth a `BufWriter`. That is not
-/// flushed at the end.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug)]
-pub struct StdIo<W>(pub W);
+/// `EmbeddedIo` (feature `embedded-io-async-07`) makes one of `embedded_io_async::Write`.
+#[allow(async_fn_in_trait, reason = "executors of small machines have one thread")]
+pub trait AsyncSink {
+    /// Why it could not take any.
+    type Error;
 
-#[cfg(feature = "std")]
-impl<W: std::io::Write> Sink for StdIo<W> {
-    type Error = std::io::Error;
-
-    fn write(&mut self, bytes: &[u8]) -> Result<usize, Self::Error> {
-        loop {
-            match self.0.write(bytes) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                result => return result,
-            }
-        }
-    }
+    /// [`Sink::write`].
+    ///
+    /// # Errors
+    /// Its own.
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, Self::Error>;
 }
 
-/// A [`Sink`] that writes to an `embedded_io::Write`: the writer itself or `&mut` of it. It is not
-/// flushed at the end.
-#[cfg(feature = "embedded-io-07")]
-#[derive(Clone, Copy)]
-pub struct EmbeddedIo<W>(pub W);
+impl<F, E> AsyncSink for F
+where
+    F: AsyncFnMut(&[u8]) -> Result<usize, E>,
+{
+    type Error = E;
 
-#[cfg(feature = "embedded-io-07")]
-impl<W> core::fmt::Debug for EmbeddedIo<W> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("EmbeddedIo(..)")
-    }
-}
-
-#[cfg(feature = "embedded-io-07")]
-impl<W: embedded_io::Write> Sink for EmbeddedIo<W> {
-    type Error = W::Error;
-
-    fn write(&mut self, bytes: &[u8]) -> Result<usize, W::Error> {
-        self.0.write(bytes)
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, E> {
+        self(bytes).await
     }
 }

@@ -12,9 +12,10 @@ use core::hint::black_box;
 use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
-    Checksum, Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, Entry, Error, Header, Index,
-    Metadata, MetadataPair, Options, Overflow, OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Plan,
-    Quantized, SafeTensors, Scan, Shape, Slot, StreamError, TensorIndexer, TensorInfo, TensorSpec,
+    Checksum, Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, EmbeddedStorage, Entry,
+    Error, Header, Index, Metadata, MetadataPair, NorFlashSource, Options, Overflow, OwnedIndex,
+    OwnedSafeTensors, PREFIX_LEN, Part, Plan, Quantized, SafeTensors, Scan, Shape, Slot, Source,
+    StorageError, StoredSafeTensors, StreamError, TensorIndexer, TensorInfo, TensorSpec,
     TensorView, Text, WriteError, WriteOptions,
 };
 
@@ -28,6 +29,7 @@ fn main() -> ! {
     written(bytes);
     edits(bytes);
     checksums(bytes, slots);
+    stored(slots);
     dtypes(black_box("F32"));
     loop {
         core::hint::spin_loop();
@@ -482,11 +484,144 @@ fn stream<S: safetensors_core::Sink>(
     Ok(())
 }
 
+/// Flash that reads, writes and is erased in blocks, or fails.
+struct Flash;
+
+impl embedded_storage::nor_flash::ErrorType for Flash {
+    type Error = embedded_storage::nor_flash::NorFlashErrorKind;
+}
+
+impl embedded_storage::nor_flash::ReadNorFlash for Flash {
+    const READ_SIZE: usize = 4;
+
+    fn read(&mut self, offset: u32, to: &mut [u8]) -> Result<(), Self::Error> {
+        black_box((offset, to));
+        black_box(Ok(()))
+    }
+
+    fn capacity(&self) -> usize {
+        black_box(1 << 20)
+    }
+}
+
+impl embedded_storage::nor_flash::NorFlash for Flash {
+    const WRITE_SIZE: usize = 16;
+    const ERASE_SIZE: usize = 4096;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
+        black_box((from, to));
+        black_box(Ok(()))
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
+        black_box((offset, bytes));
+        black_box(Ok(()))
+    }
+}
+
+impl embedded_storage::ReadStorage for Flash {
+    type Error = embedded_storage::nor_flash::NorFlashErrorKind;
+
+    fn read(
+        &mut self,
+        offset: u32,
+        to: &mut [u8],
+    ) -> Result<(), <Self as embedded_storage::ReadStorage>::Error> {
+        black_box((offset, to));
+        black_box(Ok(()))
+    }
+
+    fn capacity(&self) -> usize {
+        black_box(1 << 20)
+    }
+}
+
 fn stream_errors<E>(result: &Result<(), StreamError<E>>, sink: impl FnOnce(&E)) {
     match result {
         Ok(()) => {}
         Err(StreamError::Write(error)) => write_errors(*error, &[], &[]),
         Err(StreamError::Sink(error)) => sink(error),
+    }
+}
+
+// ── what reads files that are not in memory ──
+
+impl embedded_io::Read for Port {
+    fn read(&mut self, to: &mut [u8]) -> Result<usize, Self::Error> {
+        black_box(to);
+        black_box(Ok(3))
+    }
+}
+
+impl embedded_io::Seek for Port {
+    fn seek(&mut self, to: embedded_io::SeekFrom) -> Result<u64, Self::Error> {
+        black_box(to);
+        black_box(Ok(3))
+    }
+}
+
+fn stored(slots: &mut [Slot]) {
+    let closure = |offset: u64, to: &mut [u8]| {
+        black_box((offset, to));
+        black_box(Ok::<usize, embedded_io::ErrorKind>(3))
+    };
+    storage_errors(&source(closure, slots), |error| debug(error));
+    let starting = closure.starting_at(black_box(4096));
+    debug(&starting);
+    storage_errors(&source(starting, slots), |error| debug(error));
+    debug(&EmbeddedStorage(Flash));
+    debug(&NorFlashSource(Flash));
+    storage_errors(&source(EmbeddedStorage(Flash), slots), |error| debug(error));
+    storage_errors(&source(NorFlashSource(Flash), slots), |error| debug(error));
+    storage_errors(&source(EmbeddedIo(Port), slots), |error| debug(error));
+}
+
+fn source<S: Source>(mut source: S, slots: &mut [Slot]) -> Result<(), StorageError<S::Error>> {
+    black_box(source.capacity().is_ok());
+    let mut buffer = black_box([0; 512]);
+    let mut model = match black_box(true) {
+        true => StoredSafeTensors::open(source, &mut buffer, slots)?,
+        false => options().open(source, &mut buffer, slots)?,
+    };
+    debug(&model);
+    index(&model.index());
+    metadata(model.metadata());
+    if let Some(tensor) = model.tensor(black_box("w")) {
+        part(&mut model, &tensor)?;
+        let slice = tensor.slice((black_box(1).., TensorIndexer::ALL.step(black_box(-2))))?;
+        part(&mut model, &slice)?;
+    }
+    black_box(model.into_source().capacity().is_ok());
+    Ok(())
+}
+
+fn part<S: Source>(
+    model: &mut StoredSafeTensors<'_, '_, S>,
+    part: &impl Part,
+) -> Result<(), StorageError<S::Error>> {
+    let mut scratch = black_box([0; 30]);
+    black_box(model.copy_bytes_into(part, &mut black_box([0; 64]))?);
+    black_box(model.copy_into(part, &mut black_box([0_i16; 64]), &mut scratch)?);
+    black_box(model.copy_into(part, &mut black_box([false; 64]), &mut scratch)?);
+    black_box(model.convert_into(part, &mut black_box([0.0; 64]), &mut scratch)?);
+    let mut chunks = model.chunks(part);
+    debug(&chunks);
+    while let Some(elements) = chunks.next(&mut scratch)? {
+        black_box(elements);
+    }
+    Ok(())
+}
+
+fn storage_errors<E: Debug + Display>(
+    result: &Result<(), StorageError<E>>,
+    source: impl FnOnce(&E),
+) {
+    let Err(error) = result else { return };
+    debug(error);
+    display(error);
+    match error {
+        StorageError::Format(error) => errors(*error, b""),
+        StorageError::Source(error) => source(error),
     }
 }
 
