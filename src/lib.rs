@@ -180,8 +180,8 @@
 //! | `checksum` | `Checksum`: a CRC-32 in the metadata, checked at boot |
 //! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write`, or read from what is `Read` and `Seek` |
 //! | `embedded-io-async-07` | the same for embedded-io-async |
-//! | `embedded-storage-03` | `EmbeddedStorage` and `NorFlashSource`: files in flash that is not mapped |
-//! | `embedded-storage-async-04` | the same for embedded-storage-async |
+//! | `embedded-storage-03` | `EmbeddedStorage` and `NorFlashSource`: files in flash that is not mapped; `NorFlashSink`: files written into it |
+//! | `embedded-storage-async-04` | the same for embedded-storage-async, with `AsyncNorFlashSink` |
 //! | `heapless-09` | `OwnedSafeTensors` and `OwnedIndex`, with slots of their own; `to_heapless` of names and shapes |
 //! | `serde-json-core-07` | `Text::decode_json` and `encode_json`: JSON in metadata values |
 //! | `std` | `host`: the header of a file without its data; saving, editing and repacking files; models as source code; `StdIo` |
@@ -273,6 +273,10 @@ pub use storage::{
 #[cfg(any(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
 pub use storage::{EmbeddedStorage, NorFlashSource};
 pub use tensor::TensorView;
+#[cfg(feature = "embedded-storage-async-04")]
+pub use write::AsyncNorFlashSink;
+#[cfg(feature = "embedded-storage-03")]
+pub use write::NorFlashSink;
 pub use write::{
     AsyncSink, AsyncStream, DisplayWriteError, MetadataPair, Plan, ShapeSpec, Sink, Stream,
     StreamError, TensorSpec, WriteError, WriteErrorKind, WriteOptions,

@@ -31,6 +31,10 @@ pub enum WriteErrorKind {
     BufferTooSmall,
     /// The sink takes no more. Number: the bytes that it took.
     SinkFull,
+    /// The place in flash where the file is to begin is not one. Number: of what it must be a multiple.
+    Misaligned,
+    /// The flash ends before the sectors of the file do. Number: the bytes that are missing.
+    FlashTooSmall,
     /// No tensor has the name that is to be changed.
     NoSuchTensor,
     /// The header has no room where the old one is. Number: the bytes that are missing.
@@ -54,6 +58,8 @@ impl WriteErrorKind {
             Self::HeaderTooLarge => "header is larger than readers accept",
             Self::BufferTooSmall => "buffer is too small",
             Self::SinkFull => "sink takes no more",
+            Self::Misaligned => "file can't begin at this place of the flash",
+            Self::FlashTooSmall => "flash ends before the file does",
             Self::NoSuchTensor => "no tensor has this name",
             Self::ChecksumMissing => "metadata has no place for a checksum",
             Self::NoRoomInPlace => "header has no room in place of the old one",
@@ -136,12 +142,16 @@ fn write_message(error: &WriteError, f: &mut fmt::Formatter<'_>) -> fmt::Result 
     let (unit, what) = match error.kind {
         WriteErrorKind::PartialByte => (" bit", ""),
         WriteErrorKind::HeaderTooLarge => (" byte", ""),
-        WriteErrorKind::MissingData | WriteErrorKind::NoRoomInPlace => (" byte", " missing"),
-        WriteErrorKind::WrongDataLen | WriteErrorKind::BufferTooSmall => (" byte", " needed"),
+        WriteErrorKind::MissingData
+        | WriteErrorKind::FlashTooSmall
+        | WriteErrorKind::NoRoomInPlace => (" byte", " missing"),
+        WriteErrorKind::WrongDataLen
+        | WriteErrorKind::BufferTooSmall
+        | WriteErrorKind::Misaligned => (" byte", " needed"),
         WriteErrorKind::SinkFull => (" byte", " written"),
         _ => return Ok(()),
     };
-    f.write_str(", ")?;
+    f.write_str(if error.kind == WriteErrorKind::Misaligned { ", a multiple of " } else { ", " })?;
     Decimal(error.number).fmt(f)?;
     f.write_str(unit)?;
     f.write_str(if error.number == 1 { "" } else { "s" })?;

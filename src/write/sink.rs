@@ -21,7 +21,7 @@
 /// ```
 ///
 /// `StdIo` (feature `std`) makes one of `std::io::Write`, `EmbeddedIo` (feature `embedded-io-07`) of
-/// `embedded_io::Write`.
+/// `embedded_io::Write`, `NorFlashSink` (feature `embedded-storage-03`) of flash.
 pub trait Sink {
     /// Why it could not take any.
     type Error;
@@ -46,7 +46,8 @@ where
 
 /// A [`Sink`] that is waited for. Every `async` closure of that kind is one.
 ///
-/// `EmbeddedIo` (feature `embedded-io-async-07`) makes one of `embedded_io_async::Write`.
+/// `EmbeddedIo` (feature `embedded-io-async-07`) makes one of `embedded_io_async::Write`,
+/// `AsyncNorFlashSink` (feature `embedded-storage-async-04`) of flash.
 #[allow(async_fn_in_trait, reason = "executors of small machines have one thread")]
 pub trait AsyncSink {
     /// Why it could not take any.

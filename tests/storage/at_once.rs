@@ -2,6 +2,10 @@
 
 use safetensors_core::{Options, Plan, Slot, StorageError, Stream, StreamError};
 
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+pub(crate) use embedded_storage::nor_flash::NorFlash;
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+pub(crate) use safetensors_core::NorFlashSink as FlashSink;
 pub(crate) use safetensors_core::{Sink, Source, StoredSafeTensors as Model};
 
 pub(crate) fn wait<T>(answer: T) -> T {
@@ -32,6 +36,10 @@ pub(crate) fn stream<'p, S: Sink>(
 ))]
 #[path = "drivers.rs"]
 mod drivers;
+
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+#[path = "flash.rs"]
+mod flash;
 
 #[path = "reading.rs"]
 mod reading;

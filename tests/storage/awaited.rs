@@ -3,6 +3,10 @@
 use safetensors_core::{AsyncStream, Options, Plan, Slot, StorageError, StreamError};
 
 pub(crate) use embassy_futures::block_on as wait;
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+pub(crate) use embedded_storage_async::nor_flash::NorFlash;
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+pub(crate) use safetensors_core::AsyncNorFlashSink as FlashSink;
 pub(crate) use safetensors_core::{
     AsyncSink as Sink, AsyncSource as Source, AsyncStoredSafeTensors as Model,
 };
@@ -31,6 +35,10 @@ pub(crate) async fn stream<'p, S: Sink>(
 ))]
 #[path = "drivers.rs"]
 mod drivers;
+
+#[cfg(all(feature = "embedded-storage-03", feature = "embedded-storage-async-04"))]
+#[path = "flash.rs"]
+mod flash;
 
 #[path = "reading.rs"]
 mod reading;

@@ -1,8 +1,8 @@
 //! Files that are not in memory: what is read of them is what `SafeTensors::parse` finds in the same
-//! bytes, and what is streamed is what is written in one piece.
+//! bytes, and what is written into flash is a file or none.
 //!
-//! `reading`, `drivers` and `streaming` are compiled twice: for storage that answers at once, and for
-//! storage that is waited for.
+//! `reading`, `drivers`, `streaming` and `flash` are compiled twice: for storage that answers at once, and
+//! for storage that is waited for.
 #![allow(clippy::duplicate_mod, reason = "one text for both forms")]
 
 #[path = "../common/mod.rs"]

@@ -13,10 +13,10 @@ use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
     Checksum, Deviation, Dtype, Editor, Element, Elements, EmbeddedIo, EmbeddedStorage, Entry,
-    Error, Header, Index, Metadata, MetadataPair, NorFlashSource, Options, Overflow, OwnedIndex,
-    OwnedSafeTensors, PREFIX_LEN, Part, Plan, Quantized, SafeTensors, Scan, Shape, Slot, Source,
-    StorageError, StoredSafeTensors, StreamError, TensorIndexer, TensorInfo, TensorSpec,
-    TensorView, Text, WriteError, WriteOptions,
+    Error, Header, Index, Metadata, MetadataPair, NorFlashSink, NorFlashSource, Options, Overflow,
+    OwnedIndex, OwnedSafeTensors, PREFIX_LEN, Part, Plan, Quantized, SafeTensors, Scan, Shape,
+    Slot, Source, StorageError, StoredSafeTensors, StreamError, TensorIndexer, TensorInfo,
+    TensorSpec, TensorView, Text, WriteError, WriteOptions,
 };
 
 #[cortex_m_rt::entry]
@@ -423,6 +423,7 @@ fn plan(plan: &Plan<'_>) {
     let _ = black_box((plan.checksum(), plan.metadata()));
     debug(plan);
     streams(plan);
+    into_flash(plan);
     black_box((plan.data_start(), plan.data_len(), plan.file_len()));
     for tensor in plan.tensors() {
         debug(tensor);
@@ -533,6 +534,21 @@ impl embedded_storage::ReadStorage for Flash {
 
     fn capacity(&self) -> usize {
         black_box(1 << 20)
+    }
+}
+
+fn into_flash(plan: &Plan<'_>) {
+    let mut buffer = black_box([0; 512]);
+    match NorFlashSink::new(Flash, black_box(4096), plan, &mut buffer) {
+        Ok(sink) => {
+            debug(&sink);
+            let result = plan.stream(sink).and_then(|stream| stream.finish()).and_then(|sink| {
+                let _: Flash = sink.finish()?;
+                Ok(())
+            });
+            stream_errors(&result, |error| debug(error));
+        }
+        Err(error) => write_errors(error, &[], &[]),
     }
 }
 

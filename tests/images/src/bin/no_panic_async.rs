@@ -17,9 +17,9 @@ use core::task::{Context, Poll, Waker};
 use embedded_io_async as io;
 use embedded_storage_async::{ReadStorage, nor_flash};
 use safetensors_core::{
-    AsyncSink, AsyncSource, AsyncStoredSafeTensors, Dtype, EmbeddedIo, EmbeddedStorage,
-    MetadataPair, NorFlashSource, Options, Part, Plan, Slot, StorageError, StreamError,
-    TensorIndexer, TensorSpec, WriteError, WriteOptions,
+    AsyncNorFlashSink, AsyncSink, AsyncSource, AsyncStoredSafeTensors, Dtype, EmbeddedIo,
+    EmbeddedStorage, MetadataPair, NorFlashSource, Options, Part, Plan, Slot, StorageError,
+    StreamError, TensorIndexer, TensorSpec, WriteError, WriteOptions,
 };
 
 #[panic_handler]
@@ -123,6 +123,10 @@ fn write() -> Result<(), WriteError> {
     };
     black_box(wait(stream(&plan, closure)).is_some());
     black_box(wait(stream(&plan, EmbeddedIo(Device))).is_some());
+    let mut buffer = black_box([0; 512]);
+    let sink = AsyncNorFlashSink::new(Device, black_box(4096), &plan, &mut buffer)?;
+    debug(&sink);
+    black_box(wait(async { stream(&plan, sink).await?.finish().await }).is_some());
     Ok(())
 }
 
