@@ -30,6 +30,7 @@ static CRC: Crc<u32, Lookup> = Crc::<u32, Lookup>::new(&CRC_32_ISO_HDLC);
 /// | at hand | to check it | to store it |
 /// |---|---|---|
 /// | the whole file | [`SafeTensors::check_checksum`] | [`Editor::set_checksum`] |
+/// | a file in storage | [`StoredSafeTensors::check_checksum`](crate::StoredSafeTensors::check_checksum) | |
 /// | what is to be written | | [`Plan::checksum`] |
 /// | the header, then the data piece by piece | `Checksum` itself | [`place`](Self::place) and [`digits`](Self::digits) |
 /// | a file on a disk | `safetensors verify` | `safetensors metadata --checksum` |

@@ -3,6 +3,8 @@
 use core::fmt;
 
 use super::part::Part;
+#[cfg(feature = "checksum")]
+use super::reads::Digest;
 use super::reads::{self, Cursor, Decode, Fill, Opening, Reads};
 use super::{AsyncSource, StorageError};
 use crate::{Element, Elements, Index, Metadata, Options, Slot, TensorInfo};
@@ -107,6 +109,20 @@ impl<'header, 'slots, S: AsyncSource> AsyncStoredSafeTensors<'header, 'slots, S>
         read(&mut self.source, &mut Decode::new(cursor, scratch, &mut *to, reads::convert)?)
             .await?;
         Ok(to)
+    }
+
+    /// [`StoredSafeTensors::check_checksum`](crate::StoredSafeTensors::check_checksum).
+    ///
+    /// # Errors
+    /// The same.
+    #[cfg(feature = "checksum")]
+    pub async fn check_checksum(
+        &mut self,
+        scratch: &mut [u8],
+    ) -> Result<(), StorageError<S::Error>> {
+        let mut digest = Digest::new(&self.index, scratch)?;
+        read(&mut self.source, &mut digest).await?;
+        Ok(digest.finish()?)
     }
 
     /// The elements of a part, chunk by chunk.

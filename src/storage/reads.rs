@@ -3,6 +3,8 @@
 use core::ops::Range;
 
 use super::Part;
+#[cfg(feature = "checksum")]
+use crate::Checksum;
 use crate::elements::bytes_at_once;
 use crate::header::PREFIX_LEN;
 use crate::header::foreign::foreign_format;
@@ -278,6 +280,57 @@ impl<R: Iterator<Item = Range<u64>>, T> Reads for Decode<'_, R, T> {
         self.to = to.split_at_mut_checked(done).map_or(&mut [], |(_, rest)| rest);
         self.filled = 0;
         self.chunk = self.cursor.chunk(self.scratch.len())?;
+        Ok(())
+    }
+}
+
+/// All data, of which the checksum is made.
+#[cfg(feature = "checksum")]
+pub(super) struct Digest<'a> {
+    checksum: Checksum,
+    scratch: &'a mut [u8],
+    next: Range<u64>,
+}
+
+#[cfg(feature = "checksum")]
+impl<'a> Digest<'a> {
+    pub(super) fn new(index: &Index<'_, '_>, scratch: &'a mut [u8]) -> Result<Self, Error> {
+        if scratch.is_empty() {
+            return Err(Error::new(ErrorKind::BufferTooSmall, 0, 1));
+        }
+        let header = index.header();
+        let next = header.data_start()..index.file_len();
+        Ok(Self { checksum: Checksum::of(&header)?, scratch, next })
+    }
+
+    pub(super) fn finish(self) -> Result<(), Error> {
+        self.checksum.check()
+    }
+
+    /// The bytes of the next read.
+    fn room(&mut self) -> &mut [u8] {
+        let left = self.next.end.saturating_sub(self.next.start);
+        let len = raw::size(left).unwrap_or(usize::MAX).min(self.scratch.len());
+        self.scratch.get_mut(..len).unwrap_or_default()
+    }
+}
+
+#[cfg(feature = "checksum")]
+impl Reads for Digest<'_> {
+    fn wanted(&mut self) -> Option<(u64, &mut [u8])> {
+        let offset = self.next.start;
+        let room = self.room();
+        (!room.is_empty()).then_some((offset, room))
+    }
+
+    fn got(&mut self, len: usize) -> Result<(), Error> {
+        let len = len.min(self.room().len());
+        if len == 0 {
+            let missing = self.next.end.saturating_sub(self.next.start);
+            return Err(Error::new(ErrorKind::DataTruncated, self.next.start, missing));
+        }
+        self.checksum.update(raw::range(self.scratch, 0, len));
+        self.next.start = self.next.start.wrapping_add(raw::wide(len));
         Ok(())
     }
 }

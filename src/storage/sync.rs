@@ -3,6 +3,8 @@
 use core::fmt;
 
 use super::part::Part;
+#[cfg(feature = "checksum")]
+use super::reads::Digest;
 use super::reads::{self, Cursor, Decode, Fill, Opening, Reads};
 use super::{Source, StorageError};
 use crate::{Element, Elements, Index, Metadata, Options, Slot, TensorInfo};
@@ -122,6 +124,22 @@ impl<'header, 'slots, S: Source> StoredSafeTensors<'header, 'slots, S> {
         let cursor = Cursor::new(part, self.index.file_len());
         read(&mut self.source, &mut Decode::new(cursor, scratch, &mut *to, reads::convert)?)?;
         Ok(to)
+    }
+
+    /// Compares the file with the [`Checksum`](crate::Checksum) in its metadata. Reads all of it, through
+    /// `scratch`; the longer that is, the fewer reads it takes.
+    ///
+    /// # Errors
+    /// [`ChecksumMissing`](crate::ErrorKind::ChecksumMissing),
+    /// [`ChecksumInvalid`](crate::ErrorKind::ChecksumInvalid),
+    /// [`ChecksumMismatch`](crate::ErrorKind::ChecksumMismatch);
+    /// [`BufferTooSmall`](crate::ErrorKind::BufferTooSmall) if `scratch` is empty;
+    /// [`DataTruncated`](crate::ErrorKind::DataTruncated); [`StorageError::Source`].
+    #[cfg(feature = "checksum")]
+    pub fn check_checksum(&mut self, scratch: &mut [u8]) -> Result<(), StorageError<S::Error>> {
+        let mut digest = Digest::new(&self.index, scratch)?;
+        read(&mut self.source, &mut digest)?;
+        Ok(digest.finish()?)
     }
 
     /// The elements of a part, chunk by chunk.

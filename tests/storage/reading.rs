@@ -561,3 +561,50 @@ fn after_a_failure_the_same_elements_are_next() {
         assert_eq!(found, expected);
     }
 }
+
+// ── checksums ──
+
+/// With a checksum, however much is read at once; with any byte changed there is an error; and if a read
+/// fails that is told.
+#[cfg(feature = "checksum")]
+#[test]
+fn checksums_are_compared() {
+    let mut file = file(r#"{"t":{"dtype":"U8","shape":[50],"data_offsets":[0,50]}}"#, &[7; 50]);
+    let len = file.len();
+    file.resize(len + 100, 0);
+    let mut editor = safetensors_core::Editor::open(&mut file, len).unwrap();
+    editor.set_checksum().unwrap();
+    let file = editor.finish().to_vec();
+    let check = |device: &mut Device, scratch: usize| {
+        with_model(device, 300, |model| {
+            let mut model = model.unwrap();
+            let result = wait(model.check_checksum(&mut vec![0; scratch]));
+            (result, model.into_source().calls.len())
+        })
+    };
+    for at_once in EVERY_WAY {
+        for scratch in [1, 7, 49, 50, 51, 1000] {
+            let mut device = Device::new(&file);
+            device.at_once = at_once;
+            let (result, calls) = check(&mut device, scratch);
+            assert_eq!(result, Ok(()));
+            // The last of the calls belongs to the data.
+            let mut device = Device::new(&file);
+            device.at_once = at_once;
+            device.fails = Some(calls - 1);
+            assert_eq!(check(&mut device, scratch).0, Err(StorageError::Source(Broken(calls - 1))));
+        }
+    }
+    assert_eq!(format(check(&mut Device::new(&file), 0).0).kind(), ErrorKind::BufferTooSmall);
+    for at in file.len() - 50..file.len() {
+        let mut changed = file.clone();
+        changed[at] ^= 0x10;
+        let error = format(check(&mut Device::new(&changed), 20).0);
+        let parsed = parse(&changed, |model| model.unwrap().check_checksum().unwrap_err());
+        assert_eq!((error.kind(), error), (ErrorKind::ChecksumMismatch, parsed));
+    }
+    // It ends before the file does.
+    let error = format(check(&mut Device::new(&file[..file.len() - 3]), 20).0);
+    let end = file.len() as u64 - 3;
+    assert_eq!((error.kind(), error.offset(), error.number()), (ErrorKind::DataTruncated, end, 3));
+}

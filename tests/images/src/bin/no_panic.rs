@@ -607,6 +607,7 @@ fn source<S: Source>(mut source: S, slots: &mut [Slot]) -> Result<(), StorageErr
         let slice = tensor.slice((black_box(1).., TensorIndexer::ALL.step(black_box(-2))))?;
         part(&mut model, &slice)?;
     }
+    model.check_checksum(&mut black_box([0; 30]))?;
     black_box(model.into_source().capacity().is_ok());
     Ok(())
 }

@@ -85,6 +85,7 @@ async fn read<S: AsyncSource>(source: S, slots: &mut [Slot]) -> Result<(), Stora
         let slice = tensor.slice((black_box(1).., TensorIndexer::ALL.step(black_box(-2))))?;
         part(&mut model, &slice).await?;
     }
+    model.check_checksum(&mut black_box([0; 30])).await?;
     black_box(model.into_source().capacity().await.is_ok());
     Ok(())
 }
