@@ -306,7 +306,7 @@ fn each_kind_has_its_place_number_and_message() {
         assert_eq!(error(bytes), (*kind, *offset, *number, (*message).to_owned()));
         seen.insert(format!("{kind:?}"));
     }
-    // Below, in numbers.rs, slices.rs, shapes.rs, quantized.rs, and json_values.rs.
+    // Below, in numbers.rs, slices.rs, shapes.rs, quantized.rs, checksum.rs, and json_values.rs.
     let made_elsewhere = [
         NestingTooDeep,
         BufferTooSmall,
@@ -323,6 +323,9 @@ fn each_kind_has_its_place_number_and_message() {
         ZeroStep,
         SplitByte,
         ChannelMismatch,
+        ChecksumMissing,
+        ChecksumInvalid,
+        ChecksumMismatch,
         JsonTooDeep,
         JsonMismatch,
         NotJson,
