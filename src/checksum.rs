@@ -24,8 +24,9 @@ static CRC: Crc<u32, Lookup> = Crc::<u32, Lookup>::new(&CRC_32_ISO_HDLC);
 ///
 /// It is the CRC-32 of zlib, Ethernet and PNG (CRC-32/ISO-HDLC) of **all bytes of the file**, the header
 /// included, in which the checksum's own eight digits count as `0`. It stands in the metadata under the
-/// key [`safetensors_core.crc32`](Self::KEY) as eight lower-case hexadecimal digits. Whatever changes the file makes it
-/// wrong. It finds accidents, not attackers: who changes a file can change it as well.
+/// key [`safetensors_core.crc32`](Self::KEY) as eight lower-case hexadecimal digits. Every change of the
+/// file makes it wrong, or, in the key, [missing](ErrorKind::ChecksumMissing): refuse a file without one where
+/// one is expected. It finds accidents, not attackers: who changes a file can change it as well.
 ///
 /// | at hand | to check it | to store it |
 /// |---|---|---|
@@ -38,6 +39,9 @@ static CRC: Crc<u32, Lookup> = Crc::<u32, Lookup>::new(&CRC_32_ISO_HDLC);
 /// In Python it is stored with the zeros and then put right:
 ///
 /// ```python
+/// import zlib
+/// import safetensors.torch
+///
 /// key = "safetensors_core.crc32"
 /// file = bytearray(safetensors.torch.save(tensors, {key: "00000000"}))
 /// at = file.index(f'"{key}":"'.encode()) + len(key) + 4
@@ -184,8 +188,16 @@ impl Editor<'_> {
     /// comes last.
     ///
     /// # Errors
-    /// Those of [`set_metadata`](Editor::set_metadata).
+    /// [`MissingData`](WriteErrorKind::MissingData) if the data is not in the buffer, or not all of it, and
+    /// those of [`set_metadata`](Editor::set_metadata).
     pub fn set_checksum(&mut self) -> Result<(), WriteError> {
+        let header = self.header();
+        let end =
+            header.scan().map_or(0, |scan| scan.data_len()).saturating_add(header.data_start());
+        let missing = end.saturating_sub(raw::wide(self.file().len()));
+        if missing > 0 {
+            return Err(WriteError::of_file(WriteErrorKind::MissingData, missing));
+        }
         self.set_metadata(Checksum::KEY, Checksum::PLACEHOLDER)?;
         let header = self.header();
         // It is there now.
@@ -197,9 +209,8 @@ impl Editor<'_> {
 }
 
 impl Plan<'_> {
-    /// The digits of the [`Checksum`] of the file, if its metadata has the key
-    /// [`safetensors_core.crc32`](Checksum::KEY); a plan that is the same but for those digits as its value writes a file
-    /// that has the checksum.
+    /// The digits of the [`Checksum`] of the file, if its metadata has the [key](Checksum::KEY); a plan that
+    /// is the same but for those digits as its value writes a file that has the checksum.
     ///
     /// ```
     /// use safetensors_core::{Checksum, Dtype, MetadataPair, TensorSpec, WriteOptions};

@@ -57,7 +57,7 @@ impl<'buffer> Editor<'buffer> {
     /// the file to grow into.
     ///
     /// The header alone will do, for a file whose data is elsewhere: nothing needs the data but
-    /// [`data_mut`](Editor::data_mut).
+    /// [`data_mut`](Editor::data_mut), and `set_checksum` (feature `checksum`).
     ///
     /// It checks what [`Header::scan`] checks, so not whether names are given twice: a file that
     /// was valid stays so.

@@ -360,7 +360,7 @@ impl Error {
             *before = Piece::Words(Dtype::name_of(self.number));
         }
         if matches!(self.kind, ErrorKind::ChecksumMismatch) {
-            *what = Piece::Words(", ");
+            *what = Piece::Words(", which is ");
             *number = Piece::Digits(raw::hex8(raw::low_bits(self.number)));
         }
         if let Some((words, of, then)) = self.kind.number_words() {

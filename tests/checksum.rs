@@ -40,7 +40,7 @@ fn another_one_is_refused() {
     assert_eq!(
         message(&file(HEADER)),
         format!(
-            "metadata \"safetensors_core.crc32\": checksum is not that of the file's bytes, {DIGITS} (at byte 59)"
+            "metadata \"safetensors_core.crc32\": checksum is not that of the file's bytes, which is {DIGITS} (at byte 59)"
         )
     );
 }

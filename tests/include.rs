@@ -191,6 +191,51 @@ fn a_function_can_include() {
     assert_eq!((INSIDE.tensor("scalar").unwrap().dtype(), NUMBER), (Dtype::U8, 7));
 }
 
+/// The macro's own names do not meet those of its user.
+mod names {
+    use safetensors_core::Options;
+
+    const ROWS: usize = 2;
+    const COUNT: usize = 3;
+    const N: u32 = 100_000;
+    const LEN: u32 = N;
+    const OPTIONS: Options = Options::new().header_limit(LEN);
+    #[allow(dead_code)]
+    fn size_of() {}
+
+    safetensors_core::include_safetensors! {
+        static NUMBERS = "data/include/numbers.safetensors", options = OPTIONS;
+        static ARRAY: [[f32; COUNT]; ROWS] = "f32";
+        static SCALAR: u8 = "scalar";
+    }
+
+    #[cfg(target_endian = "little")]
+    safetensors_core::include_safetensors! {
+        static BORROWED = "data/include/numbers.safetensors";
+        static SLICE: &[[f32; COUNT]] = "f32";
+        static WHOLE: &[[f32; COUNT]; ROWS] = "f32";
+    }
+
+    #[test]
+    fn are_apart() {
+        assert_eq!((ARRAY, SCALAR, NUMBERS.len()), (super::REAL, 7, 18));
+        #[cfg(target_endian = "little")]
+        assert_eq!((SLICE, WHOLE, BORROWED.len()), (&super::REAL[..], &super::REAL, 18));
+    }
+}
+
+include_safetensors! {
+    #[cfg(not(test))]
+    static CHOSEN = "no such file";
+    #[cfg(test)]
+    static CHOSEN = "data/include/numbers.safetensors";
+}
+
+#[test]
+fn a_cfg_chooses_a_file() {
+    assert_eq!(CHOSEN.len(), 18);
+}
+
 #[cfg(target_os = "linux")]
 mod section {
     safetensors_core::include_safetensors! {

@@ -198,25 +198,39 @@ impl<'data> FileEditor<'data> {
     /// checksum in its metadata, [`ResourceBusy`](io::ErrorKind::ResourceBusy) if it is being changed. The
     /// file is then as it was, or, if that can't be done, the recovery file is still there.
     pub fn save_in_place(mut self) -> Result<(), StreamError<io::Error>> {
-        if !self.fits_in_place() {
-            let missing = raw::wide(self.needed.saturating_sub(self.old_head.len()));
-            let error = WriteError::of_file(WriteErrorKind::NoRoomInPlace, missing);
-            return Err(StreamError::Write(error));
-        }
-        self.write_in_place().map_err(StreamError::Sink)
+        self.check_room()?;
+        let mut file = self.lock_in_place().map_err(StreamError::Sink)?;
+        self.renew_checksum(&mut file).map_err(StreamError::Sink)?;
+        // Whatever stood in the place of the checksum may have been shorter.
+        self.check_room()?;
+        self.write_in_place(file).map_err(StreamError::Sink)
     }
 
-    fn write_in_place(&mut self) -> io::Result<()> {
-        let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+    /// That the header fits in place of the old one: behind it there is data.
+    fn check_room(&self) -> Result<(), StreamError<io::Error>> {
+        if self.fits_in_place() {
+            return Ok(());
+        }
+        let missing = raw::wide(self.needed.saturating_sub(self.old_head.len()));
+        let error = WriteError::of_file(WriteErrorKind::NoRoomInPlace, missing);
+        Err(StreamError::Write(error))
+    }
+
+    fn lock_in_place(&self) -> io::Result<File> {
+        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
         lock(&file)?;
+        Ok(file)
+    }
+
+    fn write_in_place(&self, mut file: File) -> io::Result<()> {
         let mut head = Vec::new();
+        file.rewind()?;
         Read::by_ref(&mut file).take(raw::wide(self.old_head.len())).read_to_end(&mut head)?;
         // Times may be too coarse to tell.
         if head != self.old_head {
             return Err(changed());
         }
         self.check_unchanged(&file.metadata()?)?;
-        self.renew_checksum(&mut file)?;
         let places = self.places();
         let recovery = Recovery::store(&self.path, &mut file, &places)?;
         let written = places.iter().try_for_each(|(at, bytes)| {

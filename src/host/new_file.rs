@@ -128,7 +128,7 @@ impl NewFile {
     }
 
     /// Reads the file as it was written so far, and puts its [`Checksum`] into its metadata, where there
-    /// must be a [placeholder](Checksum::PLACEHOLDER). What is written afterwards goes to its end.
+    /// must be a place for it: a [placeholder](Checksum::PLACEHOLDER) or other digits. What is written afterwards goes to its end.
     ///
     /// # Errors
     /// Those of the operating system; [`InvalidData`](io::ErrorKind::InvalidData) without a place for it.

@@ -46,11 +46,13 @@
 ///
 /// `align` is a power of two. With `link_section = ".model"`, between the two, the bytes of
 /// the file go to a section of that name, so that a linker script can give them a place of their own.
-/// What is not used, tensors by name or the file itself, is not linked.
+/// What is not used, tensors by name or the file itself, is not linked. A `#[cfg(…)]` on the file does not
+/// reach the tensors behind it, which take their own.
 ///
 /// # The tensors
 ///
-/// `static NAME: TYPE = TENSOR;` takes a tensor out of the file before it.
+/// `static NAME: TYPE = TENSOR;` takes a tensor out of the file before it. For more than a hundred in one
+/// call the crate needs a higher `recursion_limit`, as the compiler then says.
 ///
 /// | type | which tensor | what it is |
 /// |---|---|---|
@@ -61,7 +63,8 @@
 ///
 /// `T` is an integer of 8 to 64 bits, `f32`, `f64`, or half's `f16` or `bf16`, and the elements must be of
 /// its dtype. A copy as `f32` is converted from any real dtype, as by
-/// [`Elements::value`](crate::Elements::value). Borrowing is refused on big-endian machines.
+/// [`Elements::value`](crate::Elements::value). Borrowing is refused on big-endian machines. The `&` of a
+/// reference must be written out: the macro does not see through an alias.
 ///
 /// # Errors
 ///
@@ -78,12 +81,14 @@
 /// ```
 #[macro_export]
 macro_rules! include_safetensors {
+    // Items that the macro makes are seen by the expressions that it is given, so they have names that
+    // nobody else has.
     (@struct $words:ident) => {
         $crate::include_safetensors! { @struct $words 16 }
     };
     (@struct $words:ident $align:literal) => {
         #[repr(C, align($align))]
-        struct Aligned([u64; $words]);
+        struct __Words([u64; $words]);
     };
 
     (@options) => { $crate::Options::new() };
@@ -104,9 +109,9 @@ macro_rules! include_safetensors {
         #[allow(long_running_const_eval)]
         $(#[$meta])*
         $vis static $name: &[$row] = {
-            const ROWS: usize = $model::INCLUDED.rows::<$row>($tensor);
-            const COUNT: usize = $crate::__include::count::<[$row; ROWS]>();
-            $model::INCLUDED.elements::<[$row; ROWS], COUNT>($tensor)
+            const __ROWS: usize = $model::INCLUDED.rows::<$row>($tensor);
+            const __COUNT: usize = $crate::__include::count::<[$row; __ROWS]>();
+            $model::INCLUDED.elements::<[$row; __ROWS], __COUNT>($tensor)
         };
         $crate::include_safetensors! { @tensors $model $($rest)* }
     };
@@ -119,8 +124,8 @@ macro_rules! include_safetensors {
         #[allow(long_running_const_eval)]
         $(#[$meta])*
         $vis static $name: &$array = {
-            const COUNT: usize = $crate::__include::count::<$array>();
-            $model::INCLUDED.array::<$array, COUNT>($tensor)
+            const __COUNT: usize = $crate::__include::count::<$array>();
+            $model::INCLUDED.array::<$array, __COUNT>($tensor)
         };
         $crate::include_safetensors! { @tensors $model $($rest)* }
     };
@@ -131,7 +136,10 @@ macro_rules! include_safetensors {
     ) => {
         #[allow(long_running_const_eval)]
         $(#[$meta])*
-        $vis static $name: $array = $model::INCLUDED.copy::<$array, { size_of::<$array>() }>($tensor);
+        $vis static $name: $array = {
+            const __SIZE: usize = $crate::__include::size::<$array>();
+            $model::INCLUDED.copy::<$array, __SIZE>($tensor)
+        };
         $crate::include_safetensors! { @tensors $model $($rest)* }
     };
 
@@ -145,29 +153,33 @@ macro_rules! include_safetensors {
         $(,)?;
         $($tensors:tt)*
     ) => {
+        // With its attributes, of which one may be a `cfg`.
+        $(#[$meta])*
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
         $vis enum $model {}
 
+        $(#[$meta])*
         impl $model {
             #[allow(long_running_const_eval)]
             const INCLUDED: $crate::__include::Included = {
-                use $crate::__include::{Included, bytes, slots, slots_needed, words};
+                const __FILE: &[u8] = ::core::include_bytes!($path);
+                const __OPTIONS: $crate::Options =
+                    $crate::include_safetensors!(@options $($options)?);
+                const __LEN: usize = __FILE.len().div_ceil(8);
+                const __N: usize = $crate::__include::slots_needed($path, __OPTIONS, __FILE);
 
-                const FILE: &[u8] = include_bytes!($path);
-                const OPTIONS: $crate::Options = $crate::include_safetensors!(@options $($options)?);
-                const LEN: usize = FILE.len().div_ceil(8);
-                const N: usize = slots_needed($path, OPTIONS, FILE);
-
-                $crate::include_safetensors! { @struct LEN $($align)? }
+                $crate::include_safetensors! { @struct __LEN $($align)? }
 
                 $(#[unsafe(link_section = $section)])?
-                static WORDS: Aligned = Aligned(words::<{ 8 * LEN }, LEN>(FILE));
-                static SLOTS: [$crate::Slot; N] = slots($path, OPTIONS, FILE);
+                static __WORDS: __Words =
+                    __Words($crate::__include::words::<{ 8 * __LEN }, __LEN>(__FILE));
+                static __SLOTS: [$crate::Slot; __N] =
+                    $crate::__include::slots($path, __OPTIONS, __FILE);
 
-                let file = bytes(&WORDS.0, FILE.len());
-                let model = $crate::SafeTensors::with_slots(file, &SLOTS);
-                Included { path: $path, words: &WORDS.0, model }
+                let file = $crate::__include::bytes(&__WORDS.0, __FILE.len());
+                let model = $crate::SafeTensors::with_slots(file, &__SLOTS);
+                $crate::__include::Included { path: $path, words: &__WORDS.0, model }
             };
         }
 
@@ -176,5 +188,12 @@ macro_rules! include_safetensors {
         $vis static $model: $crate::SafeTensors<'static, 'static> = $model::INCLUDED.model;
 
         $crate::include_safetensors! { @tensors $model $($tensors)* }
+    };
+
+    ($($other:tt)*) => {
+        ::core::compile_error!(
+            "expected `static NAME = PATH, align = …, link_section = …, options = …;` with the options in \
+             this order, and behind it `static NAME: TYPE = TENSOR;`"
+        );
     };
 }

@@ -13,7 +13,7 @@ pub(super) struct Message {
     len: usize,
 }
 
-/// So many bytes of a name are shown.
+/// So many bytes of a name or a path are shown.
 const NAME: usize = 200;
 
 impl Message {
@@ -28,6 +28,20 @@ impl Message {
             *to = *byte;
             self.len = self.len.wrapping_add(1);
             rest = others;
+        }
+    }
+
+    /// The end of a long one.
+    pub(super) const fn path(&mut self, path: &str) {
+        let mut start = path.len().saturating_sub(NAME);
+        if start > 0 {
+            self.words("…");
+        }
+        while !path.is_char_boundary(start) {
+            start = start.wrapping_add(1);
+        }
+        if let Some((_, end)) = path.split_at_checked(start) {
+            self.words(end);
         }
     }
 

@@ -52,6 +52,12 @@ pub const fn slots<const N: usize>(path: &str, options: Options, file: &[u8]) ->
     }
 }
 
+/// The bytes of a `T`.
+#[must_use]
+pub const fn size<T: Array>() -> usize {
+    size_of::<T>()
+}
+
 /// How many numbers a `T` has.
 #[must_use]
 pub const fn count<T: Array>() -> usize {
@@ -169,7 +175,7 @@ impl Included {
             Some(view) => view,
             None => {
                 let mut message = Message::new();
-                message.words(self.path);
+                message.path(self.path);
                 message.words(" has no tensor ");
                 message.quoted(&Text::new(name.as_bytes(), false));
                 message.panic()
@@ -194,10 +200,16 @@ impl Included {
         message.words(" has the shape [");
         let mut dims = view.shape().iter();
         let mut comma = "";
+        let mut shown: usize = 0;
         while let Some(dim) = dims.next_dim() {
             message.words(comma);
+            if shown == 20 {
+                message.words("…");
+                break;
+            }
             message.number(dim);
             comma = ", ";
+            shown = shown.wrapping_add(1);
         }
         message.words("], not [");
         let mut comma = "";
@@ -228,7 +240,7 @@ impl Included {
 
     const fn about(&self, view: &TensorView<'_>) -> Message {
         let mut message = Message::new();
-        message.words(self.path);
+        message.path(self.path);
         message.words(": tensor ");
         message.quoted(&view.name());
         message
@@ -255,7 +267,7 @@ const fn reverse_each(mut bytes: &mut [u8], size: usize) {
 #[track_caller]
 const fn stop(path: &str, error: &Error, file: &[u8]) -> ! {
     let mut message = Message::new();
-    message.words(path);
+    message.path(path);
     message.words(": ");
     message.error(error, file);
     message.panic()

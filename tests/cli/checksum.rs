@@ -45,9 +45,9 @@ fn it_is_stored_and_compared() {
     assert_eq!(pipe("m"), owned((0, "-: ok, 1 tensor, 131 B, checksum right\n", "")));
 
     corrupt(&folder, "m");
-    let stderr = format!("m: invalid: {FAULT}, 761493d2 (at byte 59)\n");
+    let stderr = format!("m: invalid: {FAULT}, which is 761493d2 (at byte 59)\n");
     assert_eq!(folder.run(["verify", "m"]), owned((1, "", &stderr)));
-    let stderr = format!("-: invalid: {FAULT}, 761493d2 (at byte 59)\n");
+    let stderr = format!("-: invalid: {FAULT}, which is 761493d2 (at byte 59)\n");
     assert_eq!(pipe("m"), owned((1, "", &stderr)));
     let (code, stdout, _) = folder.run(["verify", "--json", "m"]);
     assert_eq!((code, stdout.contains("\"kind\":\"ChecksumMismatch\"")), (1, true), "{stdout}");
@@ -86,12 +86,12 @@ fn a_wrong_one_is_not_made_right_by_the_way() {
     let folder = sealed();
     corrupt(&folder, "m");
     let before = fs::read(folder.path("m")).unwrap();
-    let stderr = format!("m: not changed: {FAULT}, 761493d2 (at byte 59)\n");
+    let stderr = format!("m: not changed: {FAULT}, which is 761493d2 (at byte 59)\n");
     for in_place in [&[][..], &["--in-place"]] {
         let args = [&["metadata", "m", "--set", "a=2"][..], in_place].concat();
         assert_eq!(folder.run(args), owned((2, "", &stderr)));
     }
-    let stderr = format!("out: not written: {FAULT}, 761493d2 (at byte 59)\n");
+    let stderr = format!("out: not written: {FAULT}, which is 761493d2 (at byte 59)\n");
     assert_eq!(folder.run(["repack", "m", "out"]), owned((2, "", &stderr)));
     assert_eq!(fs::read(folder.path("m")).unwrap(), before);
     assert_eq!(folder.names(), ["m"]);

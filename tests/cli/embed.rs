@@ -52,7 +52,8 @@ extern "C" {{
 
 /* "fc.w": F32 [2, 2] */
 #define my_model_fc_w_RANK 2
-#define my_model_fc_w_DIMS {{2, 2}}
+#define my_model_fc_w_DIM0 2
+#define my_model_fc_w_DIM1 2
 #define my_model_fc_w_LEN 4
 #define my_model_fc_w_SIZE 16
 extern const float my_model_fc_w[2][2];
@@ -67,7 +68,8 @@ my_model_ASSERT(sizeof my_model_b == my_model_b_SIZE, "size of my_model_b");
 
 /* "none": U8 [3, 0] */
 #define my_model_none_RANK 2
-#define my_model_none_DIMS {{3, 0}}
+#define my_model_none_DIM0 3
+#define my_model_none_DIM1 0
 #define my_model_none_LEN 0
 #define my_model_none_SIZE 0
 /* C has no arrays without elements. */
@@ -316,13 +318,32 @@ fn errors() {
     assert_eq!(folder.names(), ["m"]);
 }
 
-/// A file that ends while it is read, and one that is there already.
+/// What somebody wrote by hand stays, what was made before is replaced.
 #[test]
-fn files_are_replaced_as_a_whole() {
+fn files_are_replaced_if_they_were_made() {
     let folder = Folder::new();
     write(&folder, "m", HEADER, DATA);
-    folder.write_raw("m.h", b"old").write_raw("m.c", b"old");
+    folder.write_raw("m.c", b"/* mine */");
+    let stderr = "m: not written: m.c was not made by this command; --force replaces it\n";
+    let (code, stdout, message) = folder.run(["embed", "m"]);
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert_eq!(message, stderr);
+    assert_eq!(
+        (read(&folder, "m.c").as_str(), folder.names()),
+        ("/* mine */", vec!["m".to_owned(), "m.c".to_owned()])
+    );
+    assert_eq!(folder.run(["embed", "m", "--force"]).0, 0);
     assert_eq!(folder.run(["embed", "m"]).0, 0);
-    assert!(read(&folder, "m.h").starts_with("/* Made by"));
+    assert!(read(&folder, "m.c").starts_with("/* Made by"));
     assert_eq!(folder.names(), ["m", "m.c", "m.h"]);
+}
+
+#[test]
+fn many_dimensions_become_one() {
+    let folder = Folder::new();
+    let shape = ["2"; 12].join(",");
+    let header = format!(r#"{{"t":{{"dtype":"U8","shape":[{shape}],"data_offsets":[0,4096]}}}}"#);
+    write(&folder, "m", &header, &[0; 4096]);
+    assert_eq!(folder.run(["embed", "m"]).0, 0);
+    assert!(read(&folder, "m.h").contains("\nextern const uint8_t m_t[4096];\n"));
 }

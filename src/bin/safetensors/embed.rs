@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -10,7 +11,7 @@ use safetensors_core::host::{Embed, NewFile, identifier};
 use serde::Serialize;
 
 use crate::numbers::Count;
-use crate::output::{self, Outcome, Output, complain_bad};
+use crate::output::{self, Outcome, Output, complain_bad, warn};
 use crate::{input, interrupt, json, shown};
 
 /// Writes a model as source code, for programs that want no parser at all.
@@ -50,6 +51,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
 
+    /// Also replace files that this command did not make
+    #[arg(long)]
+    force: bool,
+
     /// Print what was written as a JSON object
     #[arg(long)]
     json: bool,
@@ -66,6 +71,9 @@ Examples:
   safetensors embed digits.safetensors
   safetensors embed digits.safetensors -o src/weights --prefix weights --section .weights
   safetensors embed digits.safetensors -o src/digits --lang rust";
+
+/// Above this there is a warning.
+const LARGE: u64 = 8 << 20;
 
 fn power_of_two(argument: &str) -> Result<u32, String> {
     match argument.parse::<u32>() {
@@ -97,6 +105,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
         Some(name) => embed.section(name),
         None => Ok(embed),
     };
+    if let Ok(embed) = &embed
+        && embed.index().data_len() > LARGE
+    {
+        let what = "so much data takes compilers minutes, and gigabytes of memory";
+        warn(&shown::path(&args.file), &what);
+    }
     let base = match &args.output {
         Some(path) => path.clone(),
         // A name that begins with a dash would be taken for an option.
@@ -118,6 +132,8 @@ fn write(args: &Args, embed: &Embed, base: &Path) -> io::Result<Vec<PathBuf>> {
     match args.lang {
         Language::C => {
             let (header, source) = (with_ending(base, ".h"), with_ending(base, ".c"));
+            check(args, &header)?;
+            check(args, &source)?;
             let name = header.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let (mut new_header, mut new_source) =
                 (NewFile::create(&header)?, NewFile::create(&source)?);
@@ -129,12 +145,32 @@ fn write(args: &Args, embed: &Embed, base: &Path) -> io::Result<Vec<PathBuf>> {
         }
         Language::Rust => {
             let module = with_ending(base, ".rs");
+            check(args, &module)?;
             let mut file = NewFile::create(&module)?;
             embed.write_rust(&mut file)?;
             file.commit()?;
             Ok(vec![module])
         }
     }
+}
+
+/// That nothing is replaced that somebody may have written by hand.
+fn check(args: &Args, path: &Path) -> io::Result<()> {
+    let mut start = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut start)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let mark = Embed::MARK.as_bytes();
+    if args.force || start.windows(mark.len()).any(|bytes| bytes == mark) {
+        return Ok(());
+    }
+    let name = shown::path(path);
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("{name} was not made by this command; --force replaces it"),
+    ))
 }
 
 /// Not in place of what stands behind the last dot, which may be a part of the name.

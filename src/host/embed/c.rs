@@ -9,11 +9,14 @@ use std::vec::Vec;
 
 use super::names::Namer;
 use super::values::{self, Language, size_of_number};
-use super::{Embed, Pair, Tensor, comment, description};
+use super::{Embed, MAX_RANK, Pair, Tensor, comment, description};
 use crate::Dtype;
 
 /// What there is for each tensor besides its array.
-const SUFFIXES: &[&str] = &["_RANK", "_DIMS", "_LEN", "_SIZE"];
+const SUFFIXES: &[&str] = &[
+    "_RANK", "_LEN", "_SIZE", "_DIM0", "_DIM1", "_DIM2", "_DIM3", "_DIM4", "_DIM5", "_DIM6",
+    "_DIM7", "_DIM8", "_DIM9", "_DIM10",
+];
 
 pub(super) fn header(embed: &Embed, out: impl Write) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
@@ -64,9 +67,8 @@ fn declare(prefix: &str, tensor: &Tensor<'_>, out: &mut impl Write) -> io::Resul
     let (name, info) = (&tensor.name, &tensor.info);
     writeln!(out, "\n/* {} */", description(info))?;
     writeln!(out, "#define {name}_RANK {}", info.shape().rank())?;
-    if info.shape().rank() > 0 {
-        let dims: Vec<_> = info.shape().iter().map(|dim| dim.to_string()).collect();
-        writeln!(out, "#define {name}_DIMS {{{}}}", dims.join(", "))?;
+    for (axis, dim) in info.shape().iter().enumerate().take(MAX_RANK) {
+        writeln!(out, "#define {name}_DIM{axis} {dim}")?;
     }
     writeln!(out, "#define {name}_LEN {}", info.shape().element_count())?;
     writeln!(out, "#define {name}_SIZE {}", info.data_len())?;

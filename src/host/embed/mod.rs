@@ -6,13 +6,14 @@ mod rust;
 mod values;
 
 use core::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::{HeaderFile, LoadError};
+use super::new_file::regular;
+use super::{HeaderFile, LoadError, Recovery};
 use crate::{Dtype, Index, TensorInfo, Text};
 pub use names::identifier;
 
@@ -30,7 +31,8 @@ pub use names::identifier;
 ///
 /// Every number comes out as it is, on machines of either endianness; only of NaN in C the payload is lost.
 /// The data is read piece by piece, so memory does not grow with it. The source is about four times as
-/// long as the file.
+/// long as the file; compilers take a minute and gigabytes of memory for some 8 MiB of data. Tensors of more
+/// than 11 dimensions are arrays of one.
 ///
 /// A name becomes an [`identifier`]. If two names become one, the second is called `…_2`. Whatever strangers write into a file, names, keys, values, can't
 /// become code: it stands in comments and strings, escaped.
@@ -71,16 +73,24 @@ struct Pair<'a> {
 }
 
 impl Embed {
+    /// What stands in the first line of what is written; so that it can be told from what somebody wrote by
+    /// hand.
+    pub const MARK: &str = "Made by `safetensors embed`";
+
     /// Reads the header of the file at `path` and checks it by every rule. In C all identifiers begin with
     /// `prefix`, made an [`identifier`].
     ///
     /// # Errors
-    /// Those of [`HeaderFile::open`].
+    /// Those of [`HeaderFile::open`]; [`LoadError::Io`] as well if it is no regular file, or if there is a
+    /// [`Recovery`] file beside it.
     pub fn open(path: impl AsRef<Path>, prefix: &str) -> Result<Self, LoadError> {
         let path = path.as_ref();
+        Recovery::refuse(path)?;
+        // Before it is opened: a pipe would wait for somebody to write.
+        regular(fs::metadata(path)?)?;
         let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        let header = HeaderFile::read(&file, metadata.is_file().then_some(metadata.len()))?;
+        let file_len = regular(file.metadata()?)?.len();
+        let header = HeaderFile::read(&file, Some(file_len))?;
         let source = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { file, header, source, prefix: identifier(prefix), align: 16, section: None })
     }
@@ -154,15 +164,22 @@ impl Embed {
     /// What stands at the top.
     fn notice(&self) -> String {
         let (name, version) = (comment(&Text::from(&*self.source)), env!("CARGO_PKG_VERSION"));
-        std::format!("Made by `safetensors embed` {version} from {name}. Not to be edited.")
+        std::format!("{} {version} from {name}. Not to be edited.", Self::MARK)
     }
 }
+
+/// Tensors with more dimensions become arrays with one: compilers of C need not take more.
+const MAX_RANK: usize = 11;
 
 /// The lengths of the array that holds a tensor.
 fn dims(info: &TensorInfo<'_>) -> Vec<u64> {
     match info.dtype() {
         // Packed: as bytes.
         Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => Vec::from([info.data_len()]),
+        dtype if info.shape().rank() > MAX_RANK => {
+            let numbers = if dtype == Dtype::C64 { 2 } else { 1 };
+            Vec::from([info.shape().element_count().saturating_mul(numbers)])
+        }
         Dtype::C64 => info.shape().iter().chain([2]).collect(),
         _ => info.shape().iter().collect(),
     }
