@@ -135,6 +135,18 @@ fn an_editor_says_when_there_is_no_room() {
     assert_eq!((error.kind(), buffer), (WriteErrorKind::BufferTooSmall, before));
 }
 
+#[test]
+fn an_editor_without_the_data_stores_none() {
+    let mut buffer = good();
+    let (len, before) = (buffer.len(), buffer.clone());
+    for missing in [1, 3] {
+        let mut editor = Editor::open(&mut buffer, len - missing).unwrap();
+        let error = editor.set_checksum().unwrap_err();
+        assert_eq!((error.kind(), error.number()), (WriteErrorKind::MissingData, missing as u64));
+    }
+    assert_eq!(buffer, before);
+}
+
 /// The digits that a plan of these pairs gives.
 fn planned(metadata: &[(&str, &str)], data: bool) -> Result<String, WriteErrorKind> {
     let spec = TensorSpec::new("w", Dtype::U8, &[3]);

@@ -100,9 +100,12 @@ step_fmt() {
 
 step_clippy() {
   component clippy clippy
-  local features
+  local features targets
   for features in $(feature_sets); do
-    cargo clippy --locked --all-targets "$features" -- -D warnings
+    # The tests with none and with all features, the library with each alone.
+    targets=--all-targets
+    [[ $features != --features=* ]] || targets=--lib
+    cargo clippy --locked "$targets" "$features" -- -D warnings
   done
   cargo clippy --locked --manifest-path benches/Cargo.toml -- -D warnings
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use safetensors_core::host::{FileEditor, NewFile};
 use safetensors_core::{
-    Checksum, Dtype, ErrorKind as Kind, MetadataPair, SafeTensors, Slot, TensorSpec, WriteOptions,
+    Checksum, Dtype, Editor, ErrorKind as Kind, MetadataPair, SafeTensors, Slot, TensorSpec,
+    WriteOptions,
 };
 use tempfile::TempDir;
 
@@ -130,4 +131,28 @@ fn a_new_file_needs_a_place_for_it() {
         assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::InvalidData, text));
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// The digits are put back in the place of something shorter, for which alone there was room.
+#[test]
+fn a_header_that_grows_does_not_reach_the_data() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("model");
+    let header = concat!(
+        r#"{"__metadata__":{"a":"1xx","safetensors_core.crc32":"00000000"},"#,
+        r#""w":{"dtype":"U8","shape":[512],"data_offsets":[0,512]}}"#
+    );
+    let mut file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[7; 512]].concat();
+    let len = file.len();
+    Editor::open(&mut file, len).unwrap().set_checksum().unwrap();
+    fs::write(&path, &file).unwrap();
+    let mut editor = FileEditor::open(&path).unwrap();
+    editor.set_metadata(Checksum::KEY, "").unwrap();
+    editor.set_metadata("a", "1xx45678").unwrap();
+    assert!(editor.fits_in_place());
+    let error = editor.save_in_place().unwrap_err();
+    let text = "header has no room in place of the old one, 128 bytes missing";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(fs::read(&path).unwrap(), file);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -82,6 +82,18 @@ impl HeaderFile {
         Ok(self)
     }
 
+    /// That the metadata has a [`Checksum`]; whether it is right is found out by
+    /// [`check_data`](HeaderFile::check_data).
+    ///
+    /// # Errors
+    /// [`LoadError::Invalid`].
+    pub fn require_checksum(self) -> Result<Self, LoadError> {
+        match Checksum::of(&self.index().header()) {
+            Ok(_) => Ok(self),
+            Err(error) => Err(self.refuse(error)),
+        }
+    }
+
     /// The length of the file, if it has the data and the checksum that it should have.
     pub(super) fn digest(&self, mut data: impl Read) -> io::Result<Result<u64, Error>> {
         let header = self.index().header();

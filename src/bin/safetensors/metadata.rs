@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup};
 use safetensors_core::host::FileEditor;
-use safetensors_core::{StreamError, Text, WriteError};
+use safetensors_core::{Checksum, StreamError, Text, WriteError};
 
 use crate::numbers::Grouped;
 use crate::output::{self, Outcome, Output, complain_bad};
@@ -69,6 +69,9 @@ const BRIEF: usize = 60;
 
 fn pair(argument: &str) -> Result<(String, String), &'static str> {
     let (key, value) = argument.split_once('=').ok_or("there is no `=` between key and value")?;
+    if key == Checksum::KEY {
+        return Err("--checksum stores the checksum");
+    }
     Ok((key.to_owned(), value.to_owned()))
 }
 
@@ -134,7 +137,8 @@ fn change(args: &Args, out: &mut Output) -> io::Result<Outcome> {
         editor.save().map_err(StreamError::Sink)
     };
     if let Err(error) = saved {
-        return Ok(fail(args, &error));
+        fail(args, &error);
+        return Ok(output::outcome(&error));
     }
     for line in report {
         writeln!(out, "{line}")?;

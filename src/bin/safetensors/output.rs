@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
+use safetensors_core::StreamError;
 use safetensors_core::host::LoadError;
 
 use crate::shown;
@@ -148,6 +149,18 @@ pub(crate) fn refuse(path: &Path, error: &LoadError) -> Outcome {
     };
     complain_bad(&shown::path(path), label, error);
     outcome
+}
+
+/// What it means that a file was not written: that it can't be, or that the one which was read is not valid.
+pub(crate) fn outcome(error: &StreamError<io::Error>) -> Outcome {
+    match error {
+        StreamError::Sink(error)
+            if error.get_ref().is_some_and(|error| error.is::<LoadError>()) =>
+        {
+            Outcome::Invalid
+        }
+        _ => Outcome::Unreadable,
+    }
 }
 
 /// Writes `FILE: warning: …` to standard error, with the label in yellow.

@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
         }
         Err(error) => {
             complain_bad(&to, "not written", &error);
-            Ok(Outcome::Unreadable)
+            Ok(output::outcome(&error))
         }
     }
 }

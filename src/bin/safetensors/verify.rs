@@ -37,6 +37,10 @@ pub(crate) struct Args {
     #[arg(long)]
     recover: bool,
 
+    /// Also refuse files without a checksum
+    #[arg(long)]
+    checksum: bool,
+
     /// Print one JSON object a line for each file, errors and warnings included, to standard output
     #[arg(long)]
     json: bool,
@@ -85,6 +89,7 @@ impl<'a> Checked<'a> {
             Some(Err(error)) => {
                 Err(io::Error::other(format!("it can't be recovered: {error}")).into())
             }
+            _ if args.checksum => input::checked(path).and_then(HeaderFile::require_checksum),
             _ => input::checked(path),
         };
         Self { path, recovered, recovery: recovery(path), result }

@@ -22,7 +22,7 @@ pub use names::identifier;
 ///
 /// | dtype | C | Rust |
 /// |---|---|---|
-/// | F64, F32 | `double`, `float`, as hexadecimal floats | `f64`, `f32`, by their bits |
+/// | F64, F32 | `double`, `float`, as hexadecimal floats | `f64`, `f32`, as decimals |
 /// | I8 … U64 | `int8_t` … `uint64_t` | `i8` … `u64` |
 /// | C64 | `float` with a last dimension of 2 | `[f32; 2]` |
 /// | BOOL, F8 | `uint8_t`, the codes | `u8` |

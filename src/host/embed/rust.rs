@@ -8,7 +8,7 @@ use std::string::{String, ToString};
 use super::names::Namer;
 use super::values::{self, Language, size_of_number};
 use super::{Embed, comment, description};
-use crate::Dtype;
+use crate::{Dtype, raw};
 
 pub(super) fn module(embed: &Embed, out: impl Write) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
@@ -84,8 +84,16 @@ impl Language for Rust {
     fn number(dtype: Dtype, bytes: &[u8], to: &mut String) {
         let bits = values::bits(bytes);
         let _ = match (dtype, size_of_number(dtype)) {
-            (Dtype::F64, _) => write!(to, "f64::from_bits(0x{bits:016x})"),
-            (Dtype::F32 | Dtype::C64, _) => write!(to, "f32::from_bits(0x{bits:08x})"),
+            // The shortest decimals that are read as they are. A call for each number would take the
+            // compiler minutes.
+            (Dtype::F64, _) => match f64::from_bits(bits) {
+                value if value.is_finite() => write!(to, "{value:?}"),
+                _ => write!(to, "f64::from_bits(0x{bits:016x})"),
+            },
+            (Dtype::F32 | Dtype::C64, _) => match f32::from_bits(raw::low_bits(bits)) {
+                value if value.is_finite() => write!(to, "{value:?}"),
+                _ => write!(to, "f32::from_bits(0x{bits:08x})"),
+            },
             (Dtype::I8, _) => write!(to, "{}", values::signed(bits, 8)),
             (Dtype::I16, _) => write!(to, "{}", values::signed(bits, 16)),
             (Dtype::I32, _) => write!(to, "{}", values::signed(bits, 32)),
