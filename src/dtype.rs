@@ -14,6 +14,7 @@ macro_rules! dtypes {
         #[non_exhaustive]
         #[repr(u8)]
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub enum Dtype {
             $($(#[$doc])* $name,)*
         }

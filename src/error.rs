@@ -12,6 +12,7 @@ use crate::{Dtype, raw};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ErrorKind {
     /// The input ends within the 8 bytes of the header size. Number: bytes missing.
     FileTooShort,
@@ -418,7 +419,7 @@ impl core::error::Error for Error {}
 /// An [`Error`] with the name of the tensor in which it is; made by [`Error::display`].
 #[derive(Clone, Copy)]
 pub struct DisplayError<'a> {
-    error: &'a Error,
+    pub(crate) error: &'a Error,
     input: &'a [u8],
 }
 

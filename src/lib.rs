@@ -178,6 +178,7 @@
 //! |---|---|
 //! | none | the core; this is the default |
 //! | `checksum` | `Checksum`: a CRC-32 in the metadata, checked at boot |
+//! | `defmt` | what firmware logs: errors, names, tensors and the like as `defmt::Format` |
 //! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write`, or read from what is `Read` and `Seek` |
 //! | `embedded-io-async-07` | the same for embedded-io-async |
 //! | `embedded-storage-03` | `EmbeddedStorage` and `NorFlashSource`: files in flash that is not mapped; `NorFlashSink`: files written into it |
@@ -224,6 +225,8 @@ mod io;
 #[cfg(feature = "serde-json-core-07")]
 mod json;
 mod layout;
+#[cfg(feature = "defmt")]
+mod log;
 mod metadata;
 mod options;
 #[cfg(feature = "heapless-09")]

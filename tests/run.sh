@@ -15,7 +15,7 @@ quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
   no_panic no_panic_async panic_is_found sizes_quick qemu)
 long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
-  python interrupted embed sizes firmware fuzz bench)
+  python interrupted embed sizes firmware defmt fuzz bench)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
@@ -349,6 +349,16 @@ firmware() {
   note "$(sed -n "s/^measured: /$1: /p" "$scratch/output")"
   grep -v '^measured: ' "$scratch/output" | diff -u "examples/firmware/expected/$1.txt" - || exit
   return "$status"
+}
+
+# What firmware logs with defmt, decoded by its own tool.
+step_defmt() {
+  need qemu-system-arm qemu-system-arm
+  command -v defmt-print >/dev/null || cargo install --locked defmt-print
+  image log --features log
+  timeout 60 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
+    -semihosting-config enable=on,target=native -kernel "$programs/log" </dev/null >"$scratch/frames"
+  defmt-print -e "$programs/log" <"$scratch/frames" | diff -u tests/images/logged.txt -
 }
 
 # ── long ones ──

@@ -195,7 +195,7 @@ def markdown(file):
         ("the same with the reference implementation", "reference"),
         ("write two tensors into a buffer", "writer"),
         ("a tensor of a model that the compiler checked, with the model", "compiled"),
-        ("the same with pointers", "pointers"),
+        ("the same without this crate, with a pointer to the bytes", "pointers"),
     ]
     lines = [
         f"| Rust {file.stem.removeprefix('rustc-')}, opt-level `s` | Cortex-M3: flash | static RAM "

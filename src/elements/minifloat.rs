@@ -14,6 +14,7 @@ use crate::raw::FAST;
 /// for every dtype. A value is beyond when it is after rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Overflow {
     /// It becomes the largest finite value of its sign; so do infinities. (F8_E8M0 has no sign, and
     /// NaN for all that is not positive.)

@@ -21,6 +21,7 @@ const MAX_NUMBER: u64 = (1 << 48) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DeviationKind {
     /// White space stands before the `{` with which a header must begin.
     LeadingSpace,

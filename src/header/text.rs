@@ -361,7 +361,7 @@ impl Hash for Text<'_> {
 
 /// A [`Text`] in quotes that is safe to send to a terminal; made by [`Text::quoted`].
 #[derive(Clone, Copy, Debug)]
-pub struct Quoted<'data>(Text<'data>);
+pub struct Quoted<'data>(pub(crate) Text<'data>);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

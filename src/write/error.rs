@@ -10,6 +10,7 @@ use crate::raw;
 /// it; where it says nothing the number is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteErrorKind {
     /// Two tensors have the same name.
     DuplicateName,

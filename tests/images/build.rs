@@ -18,6 +18,9 @@ fn main() {
     println!("cargo::rustc-link-search={}", here.display());
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     println!("cargo::rerun-if-changed=memory.x");
+    if env::var_os("CARGO_FEATURE_LOG").is_some() {
+        println!("cargo::rustc-link-arg-bin=log=-Tdefmt.x");
+    }
 
     let cases = here.join("../data/cases");
     println!("cargo::rerun-if-changed={}", cases.display());
