@@ -39,9 +39,21 @@ impl Expected {
     }
 }
 
+/// So many images are shown.
+const FIRST: usize = 10;
+
 /// How many images there are.
 pub fn count() -> usize {
     IMAGES.len()
+}
+
+/// Prints what the first images show.
+pub fn print_labels(classes: &[&str; CLASSES]) {
+    let mut first = [""; FIRST];
+    for (first, label) in first.iter_mut().zip(LABELS) {
+        *first = classes.get(usize::from(*label)).unwrap_or(&"?");
+    }
+    println!("are : {} …", Words(&first));
 }
 
 /// How pixels become inputs; JSON in the metadata of the model.
@@ -72,7 +84,7 @@ pub fn evaluate(
     forward: impl Fn(&[f32; PIXELS]) -> [f32; CLASSES],
 ) -> Option<usize> {
     let (mut right, mut same) = (0, 0);
-    let mut first = [""; 10];
+    let mut first = [""; FIRST];
     for (i, ((image, label), logits)) in
         IMAGES.iter().zip(LABELS).zip(expected.logits()).enumerate()
     {

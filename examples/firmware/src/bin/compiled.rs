@@ -1,5 +1,5 @@
-//! The model is checked by the compiler: no parser, no slots, no errors are in the program, and the layers
-//! are arrays.
+//! The model is checked by the compiler: nothing of the file is checked when the program runs, and the layers
+//! are arrays. What JSON is read is that of the metadata.
 #![no_std]
 #![no_main]
 
@@ -21,6 +21,7 @@ fn main() -> ! {
     let stack = Stack::paint();
     let good = run();
     println!("measured: {} of {} bytes of stack", stack.high_water(), stack.room());
+    println!("measured: {} bytes of static RAM", board::static_ram());
     board::exit(good)
 }
 
@@ -35,5 +36,6 @@ fn run() -> bool {
         return false;
     };
     println!("classes: {}", Words(&classes));
+    held_out::print_labels(&classes);
     held_out::evaluate("f32", Expected::F32, &classes, &normalization, forward).is_some()
 }
