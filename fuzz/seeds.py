@@ -20,7 +20,7 @@ for name in ("expected", "matrix", "mutations"):
         if len(payload) < 700:
             seen.add(kind)
             seeds[title.replace(".safetensors", "").replace("/", "_")] = payload
-for target in ("parse", "reference"):
+for target in ("parse", "reference", "storage"):
     folder = here / "seeds" / target
     folder.mkdir(parents=True, exist_ok=True)
     for title, payload in seeds.items():
