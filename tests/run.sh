@@ -14,8 +14,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 quick=(fmt clippy doc test_core test_features
   build_thumbv6m build_thumbv7m build_thumbv8m build_riscv32imc build_wasm32
   no_panic no_panic_async panic_is_found sizes_quick qemu)
-long=(test_all test_embedded test_std test_small test_s390x test_i686 include examples
-  python interrupted embed sizes firmware defmt fuzz bench)
+long=(test_embedded test_std test_small test_s390x test_i686 include examples
+  python interrupted embed firmware defmt fuzz bench)
+
+# The quick steps, but for two that have a long form.
+thorough=("${quick[@]/#test_features/test_all}")
+thorough=("${thorough[@]/#sizes_quick/sizes}")
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
@@ -422,8 +426,8 @@ run() {
 
 case ${1-} in
   "") steps=("${quick[@]}") ;;
-  --full) steps=("${quick[@]}" "${long[@]}") ;;
-  --list) printf '%s\n' "${quick[@]}" "${long[@]}" && exit ;;
+  --full) steps=("${thorough[@]}" "${long[@]}") ;;
+  --list) printf '%s\n' "${quick[@]}" test_all sizes "${long[@]}" && exit ;;
   *) steps=("$@") ;;
 esac
 for step in "${steps[@]}"; do
