@@ -70,7 +70,7 @@ static CRC: Crc<u32, Lookup> = Crc::<u32, Lookup>::new(&CRC_32_ISO_HDLC);
 #[derive(Clone)]
 pub struct Checksum {
     digest: Digest<'static, u32, Lookup>,
-    stored: u32,
+    pub(crate) stored: u32,
     place: usize,
 }
 
@@ -139,7 +139,7 @@ impl Checksum {
         Err(Error::new(ErrorKind::ChecksumMismatch, self.place(), value.into()))
     }
 
-    fn value(&self) -> u32 {
+    pub(crate) fn value(&self) -> u32 {
         self.digest.clone().finalize()
     }
 }

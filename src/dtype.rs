@@ -11,10 +11,10 @@ macro_rules! dtypes {
         /// The variants, their names, their widths and their order (which is by alignment, and by
         /// which the writer sorts) are those of the reference implementation, version 0.8.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
         #[repr(u8)]
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub enum Dtype {
             $($(#[$doc])* $name,)*
         }
@@ -120,12 +120,12 @@ impl Dtype {
         Self::from_bytes(name.as_bytes())
     }
 
-    /// The name of the one with this [number](Self::number); none has the empty name.
-    pub(crate) const fn name_of(number: u64) -> &'static str {
-        let Some(number) = raw::size(number) else { return "" };
+    /// The one with this [number](Self::number).
+    pub(crate) const fn numbered(number: u64) -> Option<Self> {
+        let Some(number) = raw::size(number) else { return None };
         match Self::ALL.split_at_checked(number) {
-            Some((_, [dtype, ..])) => dtype.name(),
-            _ => "",
+            Some((_, [dtype, ..])) => Some(*dtype),
+            _ => None,
         }
     }
 

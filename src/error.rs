@@ -5,14 +5,15 @@ use core::str;
 
 use crate::header::locate::name_around;
 use crate::header::text::{Decimal, Text};
+use crate::words::{NumberWords, words};
 use crate::{Dtype, raw};
 
 /// Which rule is broken. Each variant says what [`Error::number`] means for it; where it says
 /// nothing the number is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ErrorKind {
     /// The input ends within the 8 bytes of the header size. Number: bytes missing.
     FileTooShort,
@@ -156,16 +157,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// What is wrong, in words; usable in a `const` panic.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
+    words! {
+        /// What is wrong, in words; usable in a `const` panic.
+        #[must_use]
+        pub const fn message(self) -> &'static str, interned_message() -> defmt::Str {
             Self::FileTooShort => "file ends within the 8 bytes of the header size",
             Self::HeaderTooLarge => "header size is over the limit",
             Self::HeaderTruncated => "file ends within the header",
-            Self::GitLfsPointer => {
-                "not safetensors but a git-LFS pointer; fetch the file it stands for"
-            }
+            Self::GitLfsPointer => "not safetensors but a git-LFS pointer; fetch the file it stands for",
             Self::ZipArchive => "not safetensors but a zip archive, perhaps of PyTorch",
             Self::Pickle => "not safetensors but a pickle, perhaps of PyTorch",
             Self::Html => "not safetensors but an HTML page, perhaps a failed download",
@@ -228,34 +227,34 @@ impl ErrorKind {
         }
     }
 
-    /// What stands before [`Error::number`] in a message, its unit, and what stands behind.
-    const fn number_words(self) -> Option<(&'static str, &'static str, &'static str)> {
-        Some(match self {
-            Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated => {
-                ("", " byte", " missing")
-            }
-            Self::HeaderTooLarge | Self::Gap => ("", " byte", ""),
+    words! {
+        /// The words around [`Error::number`] in a message.
+        const fn number_words(self) -> Option<NumberWords<&'static str>>,
+        interned_number_words() -> Option<NumberWords<defmt::Str>> {
+            Self::FileTooShort | Self::HeaderTruncated | Self::DataTruncated =>
+                ("", " byte missing", " bytes missing"),
+            Self::HeaderTooLarge | Self::Gap => ("", " byte", " bytes"),
             Self::DuplicateKey | Self::DuplicateName => ("the other at byte ", "", ""),
-            Self::PartialByte => ("", " bit", ""),
-            Self::SizeMismatch => ("", " byte", " needed"),
-            Self::Overlap => ("", " byte", " shared"),
-            Self::TrailingBytes => ("", " byte", " too many"),
-            Self::TooFewSlots | Self::BufferTooSmall => ("", "", " needed"),
-            Self::Misaligned => ("a multiple of ", " byte", " needed"),
-            Self::PartialElement => ("", " byte", " of it"),
+            Self::PartialByte => ("", " bit", " bits"),
+            Self::SizeMismatch => ("", " byte needed", " bytes needed"),
+            Self::Overlap => ("", " byte shared", " bytes shared"),
+            Self::TrailingBytes => ("", " byte too many", " bytes too many"),
+            Self::TooFewSlots | Self::BufferTooSmall => ("", " needed", " needed"),
+            Self::Misaligned => ("a multiple of ", " byte needed", " bytes needed"),
+            Self::PartialElement => ("", " byte of it", " bytes of it"),
             Self::InvalidBool => ("element ", "", ""),
             Self::NanNotRepresentable => ("value ", "", ""),
-            Self::TooManyIndices => ("", " dimension", ""),
+            Self::TooManyIndices => ("", " dimension", " dimensions"),
             Self::DimensionTooLarge => ("", "", ""),
             Self::IndexOutOfRange | Self::ZeroStep => ("dimension ", "", ""),
-            Self::ChannelMismatch => ("", " channel", ""),
-            _ => return None,
-        })
+            Self::ChannelMismatch => ("", " channel", " channels"),
+            _ => None,
+        }
     }
 
     /// Whether it is about something that the caller brings, and has a place in the input only if a
     /// tensor is part of it.
-    const fn is_of_caller(self) -> bool {
+    pub(crate) const fn is_of_caller(self) -> bool {
         matches!(
             self,
             Self::PartialByte
@@ -344,10 +343,10 @@ impl Error {
 
 impl Error {
     /// What its text is made of, for [`Display`](fmt::Display) and for messages of the compiler.
-    pub(crate) const fn pieces(&self) -> [Piece; 10] {
+    pub(crate) const fn pieces(&self) -> [Piece; 8] {
         let none = Piece::Words("");
-        let mut pieces = [none; 10];
-        let [message, what, before, number, unit, plural, behind, at, offset, close] = &mut pieces;
+        let mut pieces = [none; 8];
+        let [message, what, before, number, behind, at, offset, close] = &mut pieces;
         *message = Piece::Words(self.kind.message());
         if matches!(self.kind, ErrorKind::MissingField) {
             *what = Piece::Words(match self.number {
@@ -356,21 +355,20 @@ impl Error {
                 _ => ", data_offsets",
             });
         }
-        if matches!(self.kind, ErrorKind::DtypeMismatch) {
+        if matches!(self.kind, ErrorKind::DtypeMismatch)
+            && let Some(dtype) = Dtype::numbered(self.number)
+        {
             *what = Piece::Words(", ");
-            *before = Piece::Words(Dtype::name_of(self.number));
+            *before = Piece::Words(dtype.name());
         }
         if matches!(self.kind, ErrorKind::ChecksumMismatch) {
             *what = Piece::Words(", which is ");
             *number = Piece::Digits(raw::hex8(raw::low_bits(self.number)));
         }
-        if let Some((words, of, then)) = self.kind.number_words() {
+        if let Some((words, one, many)) = self.kind.number_words() {
             (*what, *before) = (Piece::Words(", "), Piece::Words(words));
-            (*number, *unit) = (Piece::Number(self.number), Piece::Words(of));
-            if !of.is_empty() && self.number != 1 {
-                *plural = Piece::Words("s");
-            }
-            *behind = Piece::Words(then);
+            *number = Piece::Number(self.number);
+            *behind = Piece::Words(if self.number == 1 { one } else { many });
         }
         if !(self.kind.is_of_caller() && self.offset() == 0) {
             *at = Piece::Words(" (at byte ");
@@ -419,7 +417,7 @@ impl core::error::Error for Error {}
 /// An [`Error`] with the name of the tensor in which it is; made by [`Error::display`].
 #[derive(Clone, Copy)]
 pub struct DisplayError<'a> {
-    pub(crate) error: &'a Error,
+    error: &'a Error,
     input: &'a [u8],
 }
 
@@ -428,6 +426,11 @@ impl DisplayError<'_> {
     #[must_use]
     pub fn name(&self) -> Option<Text<'_>> {
         self.place().map(|(_, name)| name)
+    }
+
+    #[cfg(feature = "defmt")]
+    pub(crate) const fn error(&self) -> &Error {
+        self.error
     }
 
     /// The name, and whether it is a metadata key.

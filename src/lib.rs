@@ -178,7 +178,7 @@
 //! |---|---|
 //! | none | the core; this is the default |
 //! | `checksum` | `Checksum`: a CRC-32 in the metadata, checked at boot |
-//! | `defmt` | what firmware logs: errors, names, tensors and the like as `defmt::Format` |
+//! | `defmt` | `defmt::Format` of what firmware logs; the page on [firmware](docs::firmware) says how it looks |
 //! | `embedded-io-07` | `EmbeddedIo`: files that are streamed to an `embedded_io::Write`, or read from what is `Read` and `Seek` |
 //! | `embedded-io-async-07` | the same for embedded-io-async |
 //! | `embedded-storage-03` | `EmbeddedStorage` and `NorFlashSource`: files in flash that is not mapped; `NorFlashSink`: files written into it |
@@ -240,6 +240,7 @@ mod slot;
 mod slots;
 mod storage;
 mod tensor;
+mod words;
 mod write;
 
 #[cfg(feature = "checksum")]

@@ -18,6 +18,7 @@ use crate::{Editor, Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 /// assert_eq!(error.kind(), ErrorKind::HeaderTooLarge);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Options {
     header_limit: u32,
     gaps_allowed: bool,

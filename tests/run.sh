@@ -24,8 +24,9 @@ thorough=("${thorough[@]/#sizes_quick/sizes}")
 target=${CARGO_TARGET_DIR:-$PWD/target}
 fuzz_seconds=${FUZZ_SECONDS:-40}
 
-# The features that work without std.
-embedded=checksum,embedded-io-07,embedded-io-async-07,embedded-storage-03,embedded-storage-async-04
+# The features that work without std. `defmt` asks for a logger where something is logged, which is in no
+# test of the host.
+embedded=checksum,defmt,embedded-io-07,embedded-io-async-07,embedded-storage-03,embedded-storage-async-04
 embedded+=,heapless-09,serde-json-core-07
 
 # ── what has to be installed ──
@@ -83,7 +84,7 @@ find_cross() {
 # The manifests of all packages; those beside the crate are workspaces of their own.
 manifests() {
   ls Cargo.toml benches/Cargo.toml fuzz/Cargo.toml tests/images/Cargo.toml \
-    tests/include/Cargo.toml tests/sizes/Cargo.toml examples/firmware/Cargo.toml
+    tests/defmt/Cargo.toml tests/include/Cargo.toml tests/sizes/Cargo.toml examples/firmware/Cargo.toml
 }
 
 # The cargo options for each set of features: none, each, all.
@@ -248,7 +249,7 @@ step_no_panic() {
   for name in $(public_functions "(const )?fn"); do
     called "$name" no_panic
   done
-  image no_panic
+  image no_panic --features defmt
   if nm "$programs/no_panic" | grep -E '__rust_alloc|__rg_|__rdl_'; then
     fail "there is a heap"
   fi
@@ -295,7 +296,7 @@ public_functions() {
 # With one index that is not guarded these programs fail; so the steps above tell something.
 step_panic_is_found() {
   local output
-  if output=$(image no_panic --features reachable 2>&1); then
+  if output=$(image no_panic --features defmt,reachable 2>&1); then
     fail "a program with a reachable panic was linked"
   fi
   grep "at least one panicking branch" <<<"$output" || fail "$output"
@@ -359,14 +360,36 @@ firmware() {
   return "$status"
 }
 
-# What firmware logs with defmt, decoded by its own tool.
+# What is logged in QEMU is decoded by the real decoder. Each value is there twice, as `defmt::Format` has it
+# and as `core::fmt` has it on the target; the two must be one. What the files of the corpus make of it is not
+# in expected.txt.
 step_defmt() {
   need qemu-system-arm qemu-system-arm
-  command -v defmt-print >/dev/null || cargo install --locked defmt-print
-  image log --features log
-  timeout 60 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
+  command -v defmt-print >/dev/null || cargo install --quiet --locked defmt-print@1.2.0
+  find_cross core thumbv7m-none-eabi
+  local programs=$built/thumbv7m-none-eabi/release features
+  logging log
+  timeout 120 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
     -semihosting-config enable=on,target=native -kernel "$programs/log" </dev/null >"$scratch/frames"
-  defmt-print -e "$programs/log" <"$scratch/frames" | diff -u tests/images/logged.txt -
+  defmt-print -e "$programs/log" --show-skipped-frames --log-format '{s}' \
+    <"$scratch/frames" >"$scratch/log"
+  awk -v once="$scratch/once" 'NR % 2 { line = $0; print >once; next }
+    $0 != line { printf "logged %s\nshown  %s\n", line, $0; bad++ }
+    END { print NR / 2 " values logged, " bad + 0 " not as they are shown"; exit NR % 2 || bad }' \
+    "$scratch/log" >"$scratch/same" || fail "$(cat "$scratch/same")"
+  note "$(cat "$scratch/same")"
+  sed '/^corpus$/q' "$scratch/once" | diff -u tests/defmt/expected.txt -
+  for features in "" defmt-text defmt-kind defmt-error fmt-text fmt-error; do
+    logging cost --features "$features"
+    note "flash of $(size -A "$programs/cost" |
+      awk '/^\.(vector_table|text|rodata|data) / { sum += $2 } END { print sum }') bytes: ${features:-nothing}"
+  done
+}
+
+# logging NAME [OPTION...]: builds a program of tests/defmt.
+logging() {
+  "${cross[@]}" build --locked --release --manifest-path tests/defmt/Cargo.toml \
+    --target thumbv7m-none-eabi --target-dir "$built" --bin "$@"
 }
 
 # ── long ones ──

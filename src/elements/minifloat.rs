@@ -13,8 +13,8 @@ use crate::raw::FAST;
 /// [OFP8 specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1),
 /// for every dtype. A value is beyond when it is after rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub enum Overflow {
     /// It becomes the largest finite value of its sign; so do infinities. (F8_E8M0 has no sign, and
     /// NaN for all that is not positive.)

@@ -11,6 +11,7 @@ use core::iter::FusedIterator;
 use super::scan::Cursor;
 use super::text::{Decimal, Text};
 use super::{Header, PREFIX_LEN, entry};
+use crate::words::words;
 use crate::{ErrorKind, raw};
 
 /// The greatest dimension and offset of the JSON schema: 48 bits.
@@ -19,9 +20,9 @@ const MAX_NUMBER: u64 = (1 << 48) - 1;
 /// What a header has that the format's description does not admit. All of it is accepted by a
 /// parse, as the reference accepts it; another reader may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DeviationKind {
     /// White space stands before the `{` with which a header must begin.
     LeadingSpace,
@@ -39,10 +40,10 @@ pub enum DeviationKind {
 }
 
 impl DeviationKind {
-    /// What is not as it should be, in words.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
+    words! {
+        /// What is not as it should be, in words.
+        #[must_use]
+        pub const fn message(self) -> &'static str, interned_message() -> defmt::Str {
             Self::LeadingSpace => "white space before the header's `{`",
             Self::PaddingNotSpaces => "header is padded with something other than spaces",
             Self::NullMetadata => "__metadata__ is null, not a map",

@@ -13,6 +13,7 @@ use crate::{Error, Metadata, raw};
 
 /// An entry of a header.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Entry<'data> {
     /// The description of a tensor.
     Tensor(TensorInfo<'data>),

@@ -236,6 +236,7 @@ impl fmt::Debug for Header<'_> {
 
 /// What [`Header::scan`] found.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Scan {
     tensors: usize,
     metadata_keys: usize,

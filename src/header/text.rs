@@ -118,6 +118,7 @@ impl<'data> Text<'data> {
 
     /// The text in quotes, with everything escaped that could mislead a terminal or a reader:
     /// control characters, bidirectional controls, zero-width characters, quotes, backslashes.
+    /// [`Debug`](fmt::Debug) shows a text this way, and with the feature `defmt` so does a log.
     ///
     /// ```
     /// # use safetensors_core::Header;
@@ -250,6 +251,25 @@ impl<'data> Chars<'data> {
     }
 }
 
+#[cfg(feature = "defmt")]
+impl<'data> Chars<'data> {
+    /// Takes the characters up to the next that is escaped, or that [`Quoted`] would escape.
+    pub(crate) fn harmless_run(&mut self) -> &'data str {
+        if self.run.as_str().is_empty() {
+            self.run = self.run().chars();
+        }
+        let text = self.run.as_str();
+        while let Some(character) = self.run.clone().next() {
+            if !matches!(Shown::of(character), Shown::Itself) {
+                break;
+            }
+            self.run.next();
+        }
+        let len = text.len().wrapping_sub(self.run.as_str().len());
+        text.get(..len).unwrap_or("")
+    }
+}
+
 impl Iterator for Chars<'_> {
     type Item = char;
 
@@ -361,7 +381,14 @@ impl Hash for Text<'_> {
 
 /// A [`Text`] in quotes that is safe to send to a terminal; made by [`Text::quoted`].
 #[derive(Clone, Copy, Debug)]
-pub struct Quoted<'data>(pub(crate) Text<'data>);
+pub struct Quoted<'data>(Text<'data>);
+
+#[cfg(feature = "defmt")]
+impl<'data> Quoted<'data> {
+    pub(crate) const fn text(&self) -> Text<'data> {
+        self.0
+    }
+}
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,6 @@ use crate::Error;
 
 /// Why a file in storage can't be read: it is wrong, or its storage failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StorageError<E> {
     /// The file is not valid, it ends too early, or something does not fit it or a buffer.
     /// [`Error::display`] with the buffer of the header adds the name of the tensor.

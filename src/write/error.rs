@@ -3,14 +3,15 @@
 use core::fmt;
 
 use super::spec::{MetadataPair, TensorSpec};
-use crate::header::text::Decimal;
+use crate::header::text::{Decimal, Text};
 use crate::raw;
+use crate::words::{NumberWords, words};
 
 /// What is wrong with what is to be written. Each variant says what [`WriteError::number`] means for
 /// it; where it says nothing the number is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub enum WriteErrorKind {
     /// Two tensors have the same name.
     DuplicateName,
@@ -45,10 +46,10 @@ pub enum WriteErrorKind {
 }
 
 impl WriteErrorKind {
-    /// What is wrong, in words.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
+    words! {
+        /// What is wrong, in words.
+        #[must_use]
+        pub const fn message(self) -> &'static str, interned_message() -> defmt::Str {
             Self::DuplicateName => "two tensors have this name",
             Self::ReservedName => "a tensor can't be called `__metadata__`",
             Self::DuplicateKey => "two keys of the metadata are equal",
@@ -64,6 +65,21 @@ impl WriteErrorKind {
             Self::NoSuchTensor => "no tensor has this name",
             Self::ChecksumMissing => "metadata has no place for a checksum",
             Self::NoRoomInPlace => "header has no room in place of the old one",
+        }
+    }
+
+    words! {
+        /// The words around [`WriteError::number`] in a message.
+        const fn number_words(self) -> Option<NumberWords<&'static str>>,
+        interned_number_words() -> Option<NumberWords<defmt::Str>> {
+            Self::PartialByte => ("", " bit", " bits"),
+            Self::HeaderTooLarge => ("", " byte", " bytes"),
+            Self::MissingData | Self::FlashTooSmall | Self::NoRoomInPlace =>
+                ("", " byte missing", " bytes missing"),
+            Self::WrongDataLen | Self::BufferTooSmall => ("", " byte needed", " bytes needed"),
+            Self::Misaligned => ("a multiple of ", " byte needed", " bytes needed"),
+            Self::SinkFull => ("", " byte written", " bytes written"),
+            _ => None,
         }
     }
 }
@@ -107,6 +123,11 @@ impl WriteError {
         if self.index == NONE { None } else { Some(raw::index(self.index)) }
     }
 
+    /// Whether the [`index`](Self::index) is one of the metadata.
+    pub(crate) const fn is_of_key(&self) -> bool {
+        matches!(self.kind, WriteErrorKind::DuplicateKey)
+    }
+
     /// A number that tells more; [`WriteErrorKind`] says what it means.
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -128,8 +149,7 @@ impl WriteError {
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(index) = self.index() {
-            let is_key = self.kind == WriteErrorKind::DuplicateKey;
-            f.write_str(if is_key { "metadata " } else { "tensor " })?;
+            f.write_str(if self.is_of_key() { "metadata " } else { "tensor " })?;
             Decimal(raw::wide(index)).fmt(f)?;
             f.write_str(": ")?;
         }
@@ -140,23 +160,11 @@ impl fmt::Display for WriteError {
 /// Without the tensor.
 fn write_message(error: &WriteError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(error.kind.message())?;
-    let (unit, what) = match error.kind {
-        WriteErrorKind::PartialByte => (" bit", ""),
-        WriteErrorKind::HeaderTooLarge => (" byte", ""),
-        WriteErrorKind::MissingData
-        | WriteErrorKind::FlashTooSmall
-        | WriteErrorKind::NoRoomInPlace => (" byte", " missing"),
-        WriteErrorKind::WrongDataLen
-        | WriteErrorKind::BufferTooSmall
-        | WriteErrorKind::Misaligned => (" byte", " needed"),
-        WriteErrorKind::SinkFull => (" byte", " written"),
-        _ => return Ok(()),
-    };
-    f.write_str(if error.kind == WriteErrorKind::Misaligned { ", a multiple of " } else { ", " })?;
+    let Some((before, one, many)) = error.kind.number_words() else { return Ok(()) };
+    f.write_str(", ")?;
+    f.write_str(before)?;
     Decimal(error.number).fmt(f)?;
-    f.write_str(unit)?;
-    f.write_str(if error.number == 1 { "" } else { "s" })?;
-    f.write_str(what)
+    f.write_str(if error.number == 1 { one } else { many })
 }
 
 impl fmt::Debug for WriteError {
@@ -183,22 +191,29 @@ pub struct DisplayWriteError<'a> {
     metadata: &'a [MetadataPair<'a>],
 }
 
+impl<'a> DisplayWriteError<'a> {
+    #[cfg(feature = "defmt")]
+    pub(crate) const fn error(&self) -> &'a WriteError {
+        self.error
+    }
+
+    /// Whether it is a metadata key, and its name.
+    pub(crate) fn name(&self) -> Option<(bool, Text<'a>)> {
+        self.error.index()?;
+        let (is_key, index) = (self.error.is_of_key(), self.error.index);
+        // Not by place, as a plan may have put them in another order.
+        let name = if is_key {
+            self.metadata.iter().find(|pair| pair.number == index)?.key()
+        } else {
+            self.tensors.iter().find(|tensor| tensor.number == index)?.name()
+        };
+        Some((is_key, name))
+    }
+}
+
 impl fmt::Display for DisplayWriteError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_key = self.error.kind == WriteErrorKind::DuplicateKey;
-        let name = match self.error.index() {
-            // Not by place, as a plan may have put them in another order.
-            Some(_) if is_key => {
-                let mut pairs = self.metadata.iter();
-                pairs.find(|pair| pair.number == self.error.index).map(MetadataPair::key)
-            }
-            Some(_) => {
-                let mut tensors = self.tensors.iter();
-                tensors.find(|tensor| tensor.number == self.error.index).map(TensorSpec::name)
-            }
-            None => None,
-        };
-        let Some(name) = name else { return fmt::Display::fmt(self.error, f) };
+        let Some((is_key, name)) = self.name() else { return fmt::Display::fmt(self.error, f) };
         f.write_str(if is_key { "metadata " } else { "tensor " })?;
         fmt::Display::fmt(&name.quoted(), f)?;
         f.write_str(": ")?;

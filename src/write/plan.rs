@@ -32,6 +32,7 @@ use crate::{ErrorKind, Options, raw};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
     keep_order: bool,
     sort_metadata: bool,

@@ -125,7 +125,7 @@ enum Repr<'a> {
 
 impl<'a> ShapeSpec<'a> {
     /// The dimensions, outermost first.
-    pub(super) fn iter(&self) -> SpecDims<'a> {
+    pub(crate) fn iter(&self) -> SpecDims<'a> {
         match self.0 {
             Repr::U64(dims) => SpecDims::U64(dims.iter()),
             Repr::Usize(dims) => SpecDims::Usize(dims.iter()),
@@ -135,7 +135,7 @@ impl<'a> ShapeSpec<'a> {
 }
 
 /// The dimensions of a [`ShapeSpec`].
-pub(super) enum SpecDims<'a> {
+pub(crate) enum SpecDims<'a> {
     U64(slice::Iter<'a, u64>),
     Usize(slice::Iter<'a, usize>),
     Shape(Dims<'a>),

@@ -134,7 +134,6 @@ impl<S> fmt::Debug for Stream<'_, S> {
 
 /// Why a [`Stream`] can't go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StreamError<E> {
     /// What arrives is not what was planned, or the sink is full.
     Write(WriteError),

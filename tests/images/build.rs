@@ -18,8 +18,8 @@ fn main() {
     println!("cargo::rustc-link-search={}", here.display());
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     println!("cargo::rerun-if-changed=memory.x");
-    if env::var_os("CARGO_FEATURE_LOG").is_some() {
-        println!("cargo::rustc-link-arg-bin=log=-Tdefmt.x");
+    if env::var_os("CARGO_FEATURE_DEFMT").is_some() {
+        println!("cargo::rustc-link-arg-bin=no_panic=-Tdefmt.x");
     }
 
     let cases = here.join("../data/cases");

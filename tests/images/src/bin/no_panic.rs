@@ -9,6 +9,7 @@ use core::fmt::{self, Debug, Display, Write};
 use core::hash::{Hash, Hasher};
 use core::hint::black_box;
 
+use defmt::Format;
 use half::{bf16, f16};
 use panic_never as _;
 use safetensors_core::{
@@ -62,6 +63,33 @@ fn debug(value: &impl Debug) {
     let _ = write!(Sink, "{value:?} {value:#?}");
 }
 
+/// Where logs go.
+#[defmt::global_logger]
+struct Logger;
+
+// SAFETY: there is one thread, and nothing is kept between the calls.
+unsafe impl defmt::Logger for Logger {
+    fn acquire() {
+        black_box(());
+    }
+
+    unsafe fn flush() {}
+
+    unsafe fn release() {
+        black_box(());
+    }
+
+    unsafe fn write(bytes: &[u8]) {
+        black_box(bytes);
+    }
+}
+
+/// What can be logged can be shown as well.
+fn log(value: &(impl Format + Debug)) {
+    debug(value);
+    defmt::println!("{}", value);
+}
+
 fn display(value: &impl Display) {
     let _ = write!(Sink, "{value} {value:<8} {value:>9.3}");
 }
@@ -97,13 +125,13 @@ where
 fn options() -> Options {
     let options = Options::new().header_limit(black_box(1000)).allow_gaps(black_box(true));
     black_box((options == Options::default(), Options::DEFAULT_HEADER_LIMIT));
-    debug(&options);
+    log(&options);
     options
 }
 
 fn whole_files(bytes: &[u8], slots: &mut [Slot]) {
     black_box(Slot::default());
-    debug(&slots);
+    log(&slots);
     for found in [SafeTensors::scan(bytes), options().scan(bytes)] {
         found.map_or_else(|error| errors(error, bytes), scan);
     }
@@ -119,13 +147,13 @@ fn whole_files(bytes: &[u8], slots: &mut [Slot]) {
 }
 
 fn scan(scan: Scan) {
-    debug(&scan);
+    log(&scan);
     black_box((scan.tensors(), scan.metadata_keys(), scan.slots_needed(), scan.data_len()));
     black_box((scan.in_offset_order(), scan == black_box(scan)));
 }
 
 fn model(model: &SafeTensors<'_, '_>) {
-    debug(model);
+    log(model);
     black_box((model.len(), model.is_empty(), model.data()));
     model.tensor(black_box("w")).iter().for_each(view);
     model.by_offset(black_box(3)).iter().for_each(view);
@@ -135,7 +163,7 @@ fn model(model: &SafeTensors<'_, '_>) {
     iterate(tensors, |found| view(&found));
     iterate_both_ways(model.iter_by_offset(), |found| view(&found));
     if let Some(Some(weight)) = checked(model.quantized(black_box("w"))) {
-        debug(&weight);
+        log(&weight);
         black_box((weight.integers(), weight.channels(), Quantized::MAX_NAME));
         black_box((weight.scale(black_box(1)), weight.zero_point(black_box(1))));
         black_box(checked(weight.dequantize_into(&mut black_box([0.0; 8]))));
@@ -151,7 +179,7 @@ fn model(model: &SafeTensors<'_, '_>) {
 }
 
 fn view(view: &TensorView<'_>) {
-    debug(view);
+    log(view);
     black_box((view.dtype(), view.data()));
     black_box((view.shape() == [black_box(2), 3], view.shape() == *black_box(&[1, 2][..])));
     text(&view.name());
@@ -184,12 +212,12 @@ fn headers(bytes: &[u8], slots: &mut [Slot]) {
 }
 
 fn header(header: Header<'_>) {
-    debug(&header);
+    log(&header);
     black_box((header.data_start(), header.json()));
     header.scan().map_or_else(|error| errors(error, header.json()), scan);
     metadata(header.metadata());
     iterate(header.entries(), |found| {
-        debug(&found);
+        log(&found);
         match found {
             Ok(Entry::Tensor(found)) => info(&found),
             Ok(Entry::Metadata(found)) => metadata(found),
@@ -209,7 +237,7 @@ fn header(header: Header<'_>) {
 }
 
 fn index(index: &Index<'_, '_>) {
-    debug(index);
+    log(index);
     black_box((index.len(), index.is_empty(), index.data_len(), index.slots(), index.header()));
     let _ = index.check_file_len(black_box(9)).map_err(|error| errors(error, b""));
     index.tensor(black_box("w")).iter().for_each(info);
@@ -223,7 +251,7 @@ fn index(index: &Index<'_, '_>) {
 }
 
 fn info(info: &TensorInfo<'_>) {
-    debug(info);
+    log(info);
     black_box((info.dtype(), info.data_offsets(), info.byte_range(), info.data_len()));
     text(&info.name());
     shape(&info.shape());
@@ -231,7 +259,7 @@ fn info(info: &TensorInfo<'_>) {
 
 fn shape(shape: &Shape<'_>) {
     display(shape);
-    debug(shape);
+    log(shape);
     black_box((shape.rank(), shape.dim(black_box(1)), shape.element_count()));
     black_box((*shape == black_box(*shape), shape.into_iter().chain(*shape).max()));
     black_box((*shape == *black_box(&[2_u8, 3][..]), *shape == black_box(&[2_i64, 3][..])));
@@ -240,6 +268,7 @@ fn shape(shape: &Shape<'_>) {
     checked(shape.copy_into(&mut black_box([0_u8; 4])));
     checked(shape.strides_into(&mut black_box([0; 4])));
     let mut dims = shape.iter();
+    log(&dims);
     black_box(dims.next_dim());
     iterate(dims, |dim| {
         black_box(dim);
@@ -252,7 +281,7 @@ fn owners(bytes: &[u8]) {
     let models =
         [OwnedSafeTensors::<8>::parse(bytes), OwnedSafeTensors::parse_with(&options(), bytes)];
     for owner in models.into_iter().filter_map(checked) {
-        debug(&black_box(owner.clone()));
+        log(&black_box(owner.clone()));
         model(&owner.view());
         for view in owner.view() {
             black_box(checked(view.name().to_heapless::<8>()));
@@ -261,7 +290,7 @@ fn owners(bytes: &[u8]) {
     }
     let indexes = [OwnedIndex::<8>::build(bytes), OwnedIndex::build_with(&options(), bytes)];
     for owner in indexes.into_iter().filter_map(checked) {
-        debug(&black_box(owner.clone()));
+        log(&black_box(owner.clone()));
         index(&owner.view());
     }
 }
@@ -274,7 +303,7 @@ fn checked<T>(result: Result<T, Error>) -> Option<T> {
 }
 
 fn numbers(elements: Elements<'_>) {
-    debug(&elements);
+    log(&elements);
     black_box((elements.dtype(), elements.bytes(), elements.len(), elements.is_empty()));
     typed::<bool>(elements);
     typed::<u8>(elements);
@@ -300,7 +329,7 @@ fn numbers(elements: Elements<'_>) {
     black_box(checked(elements.convert_into(&mut values)));
     let (dtype, bytes) = (elements.dtype(), &mut black_box([0; 64]));
     for overflow in black_box([Overflow::Saturate, Overflow::NonFinite]) {
-        debug(&overflow);
+        log(&overflow);
         hash(&overflow);
         black_box(overflow == Overflow::Saturate);
         black_box(checked(Elements::convert_from(&values, dtype, overflow, bytes)));
@@ -335,8 +364,9 @@ fn slices(view: &TensorView<'_>) {
     black_box(indexers == black_box(indexers));
     black_box(checked(view.info().slice(())));
     if let Some(slice) = checked(view.info().slice(indexers)) {
-        debug(&slice);
+        log(&slice);
         black_box((slice.dtype(), slice.element_count()));
+        log(&slice.dims());
         iterate(slice.dims(), |dim| {
             black_box(dim);
         });
@@ -346,7 +376,7 @@ fn slices(view: &TensorView<'_>) {
     }
     let indices = (black_box(1_usize).., ..black_box(2_u32), .., black_box(-1), black_box(7_i64));
     if let Some(slice) = checked(view.slice(indices)) {
-        debug(&slice);
+        log(&slice);
         black_box((slice.dtype(), slice.element_count(), slice.elements()));
         iterate(slice.dims(), |dim| {
             black_box(dim);
@@ -363,7 +393,7 @@ fn slices(view: &TensorView<'_>) {
 
 fn metadata(metadata: Option<Metadata<'_>>) {
     let Some(metadata) = metadata else { return };
-    debug(&metadata);
+    log(&metadata);
     black_box((metadata.len(), metadata.is_empty()));
     metadata.value(black_box("k")).iter().for_each(text);
     (&metadata).into_iter().chain(metadata).for_each(|(key, value)| {
@@ -377,9 +407,9 @@ fn metadata(metadata: Option<Metadata<'_>>) {
 
 fn deviation(deviation: &Deviation<'_>) {
     display(deviation);
-    debug(deviation);
+    log(deviation);
     black_box((deviation.kind().message(), deviation.offset()));
-    debug(&deviation.kind());
+    log(&deviation.kind());
     hash(&deviation.kind());
     deviation.tensor().iter().chain(&deviation.word()).for_each(text);
 }
@@ -407,7 +437,7 @@ fn written(bytes: &[u8]) {
         .align_tensors(black_box(16))
         .reserve(black_box(16))
         .header_limit(black_box(1000));
-    debug(&options);
+    log(&options);
     black_box(options == WriteOptions::new());
     match options.plan(&mut tensors, black_box(Some(&mut pairs))) {
         Ok(found) => plan(&found),
@@ -421,14 +451,14 @@ fn written(bytes: &[u8]) {
 
 fn plan(plan: &Plan<'_>) {
     let _ = black_box((plan.checksum(), plan.metadata()));
-    debug(plan);
+    log(plan);
     streams(plan);
     into_flash(plan);
     black_box((plan.data_start(), plan.data_len(), plan.file_len()));
     for tensor in plan.tensors() {
-        debug(tensor);
+        log(tensor);
         text(&tensor.name());
-        debug(&tensor.shape());
+        log(&tensor.shape());
         black_box((tensor.dtype(), tensor.data(), tensor.data_offsets()));
     }
     let mut buffer = black_box([0; 64]);
@@ -555,8 +585,14 @@ fn into_flash(plan: &Plan<'_>) {
 fn stream_errors<E>(result: &Result<(), StreamError<E>>, sink: impl FnOnce(&E)) {
     match result {
         Ok(()) => {}
-        Err(StreamError::Write(error)) => write_errors(*error, &[], &[]),
-        Err(StreamError::Sink(error)) => sink(error),
+        Err(StreamError::Write(error)) => {
+            log(&StreamError::<u8>::from(*error));
+            write_errors(*error, &[], &[]);
+        }
+        Err(StreamError::Sink(error)) => {
+            log(&StreamError::Sink(black_box(7)));
+            sink(error);
+        }
     }
 }
 
@@ -599,7 +635,7 @@ fn source<S: Source>(mut source: S, slots: &mut [Slot]) -> Result<(), StorageErr
         true => StoredSafeTensors::open(source, &mut buffer, slots)?,
         false => options().open(source, &mut buffer, slots)?,
     };
-    debug(&model);
+    log(&model);
     index(&model.index());
     metadata(model.metadata());
     if let Some(tensor) = model.tensor(black_box("w")) {
@@ -637,8 +673,14 @@ fn storage_errors<E: Debug + Display>(
     debug(error);
     display(error);
     match error {
-        StorageError::Format(error) => errors(*error, b""),
-        StorageError::Source(error) => source(error),
+        StorageError::Format(error) => {
+            log(&StorageError::<u8>::from(*error));
+            errors(*error, b"");
+        }
+        StorageError::Source(error) => {
+            log(&StorageError::Source(black_box(7)));
+            source(error);
+        }
     }
 }
 
@@ -683,7 +725,7 @@ fn checksums(bytes: &[u8], slots: &mut [Slot]) {
             checksum.update(bytes);
             checked(checksum.check());
             black_box((checksum.place(), checksum.digits()));
-            debug(&checksum);
+            log(&checksum);
             black_box(checksum.clone());
         }
     }
@@ -695,16 +737,16 @@ fn checksums(bytes: &[u8], slots: &mut [Slot]) {
 
 fn write_errors(error: WriteError, tensors: &[TensorSpec<'_>], pairs: &[MetadataPair<'_>]) {
     display(&error);
-    debug(&error);
+    log(&error);
     hash(&error);
     black_box((error.kind().message(), error.index(), error.number(), error == black_box(error)));
-    debug(&error.kind());
+    log(&error.kind());
     hash(&error.kind());
     let shown = error.display(tensors, pairs);
     display(&shown);
-    debug(&shown);
+    log(&shown);
     for pair in pairs {
-        debug(pair);
+        log(pair);
         text(&pair.key());
         text(&pair.value());
     }
@@ -714,9 +756,9 @@ fn write_errors(error: WriteError, tensors: &[TensorSpec<'_>], pairs: &[Metadata
 
 fn text(text: &Text<'_>) {
     display(text);
-    debug(text);
+    log(text);
     display(&text.quoted());
-    debug(&text.quoted());
+    log(&text.quoted());
     hash(text);
     order(text, &black_box(*text));
     let other = black_box("w");
@@ -738,16 +780,16 @@ fn text(text: &Text<'_>) {
 #[inline(never)]
 fn errors(error: Error, input: &[u8]) {
     display(&error);
-    debug(&error);
+    log(&error);
     hash(&error);
     black_box((error.offset(), error.number(), error == black_box(error)));
     let kind = error.kind();
-    debug(&kind);
+    log(&kind);
     hash(&kind);
     black_box((kind.message(), kind == black_box(kind)));
     let shown = error.display(input);
     display(&shown);
-    debug(&shown);
+    log(&shown);
     if let Some(name) = shown.name() {
         // Not `text`, which comes here.
         display(&name);
@@ -760,7 +802,7 @@ fn errors(error: Error, input: &[u8]) {
 fn dtypes(name: &str) {
     for dtype in Dtype::ALL.iter().chain(&Dtype::from_name(name)) {
         display(dtype);
-        debug(dtype);
+        log(dtype);
         hash(dtype);
         order(dtype, &Dtype::F32);
         black_box((dtype.name(), dtype.bitsize()));
