@@ -4,6 +4,7 @@
 /// parsed when the program runs.
 ///
 /// ```
+/// # #[cfg(target_endian = "little")] {
 /// use safetensors_core::include_safetensors;
 ///
 /// include_safetensors! {
@@ -25,6 +26,7 @@
 /// assert_eq!(FC1_WEIGHT[31][63], 0.36359265);
 /// assert_eq!(FC1_BIAS.len(), 32);
 /// # assert_eq!(FC2_WEIGHT.as_flattened().len(), 320);
+/// # }
 /// ```
 ///
 /// # The file
