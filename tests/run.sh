@@ -319,13 +319,17 @@ sizes() {
   note "$(cat "$scratch/table")"
 }
 
+# emulate PROGRAM: runs it on a Cortex-M3.
+emulate() {
+  timeout 120 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
+    -semihosting-config enable=on,target=native -kernel "$1" </dev/null
+}
+
 step_qemu() {
   need qemu-system-arm qemu-system-arm
   image qemu
   local status=0
-  timeout 120 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
-    -semihosting-config enable=on,target=native -kernel "$programs/qemu" \
-    </dev/null >"$scratch/output" || status=$?
+  emulate "$programs/qemu" >"$scratch/output" || status=$?
   # What is measured depends on the compiler and is judged by the program itself.
   note "$(sed -n 's/^measured: //p' "$scratch/output")"
   grep -v '^measured: ' "$scratch/output" | diff -u tests/images/expected.txt -
@@ -369,8 +373,7 @@ step_defmt() {
   find_cross core thumbv7m-none-eabi
   local programs=$built/thumbv7m-none-eabi/release features
   logging log
-  timeout 120 qemu-system-arm -cpu cortex-m3 -machine lm3s6965evb -nographic \
-    -semihosting-config enable=on,target=native -kernel "$programs/log" </dev/null >"$scratch/frames"
+  emulate "$programs/log" >"$scratch/frames"
   defmt-print -e "$programs/log" --show-skipped-frames --log-format '{s}' \
     <"$scratch/frames" >"$scratch/log"
   awk -v once="$scratch/once" 'NR % 2 { line = $0; print >once; next }

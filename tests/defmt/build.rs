@@ -1,24 +1,22 @@
 //! Tells the linker the memory map and where strings are interned, and makes a table of the corpus.
 
+#[path = "../images/cases.rs"]
+mod cases;
+
 use std::path::Path;
 use std::{env, fs};
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    println!("cargo::rustc-link-search={}", here.display());
+    // The board is that of the other images.
+    let images = here.join("../images");
+    println!("cargo::rustc-link-search={}", images.display());
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
-    println!("cargo::rerun-if-changed=memory.x");
+    println!("cargo::rerun-if-changed={}", images.join("memory.x").display());
 
-    let cases = here.join("../data/cases");
-    println!("cargo::rerun-if-changed={}", cases.display());
-    let mut files = Vec::new();
-    for verdict in ["accept", "reject"] {
-        files.extend(fs::read_dir(cases.join(verdict)).unwrap().map(|file| file.unwrap().path()));
-    }
-    files.sort();
     let mut table = String::from("&[\n");
-    for file in files {
+    for file in cases::files(&here.join("..")) {
         table += &format!("include_bytes!({file:?}),\n");
     }
     table.push(']');

@@ -3,6 +3,7 @@
 
 #[path = "src/answer.rs"]
 mod answer;
+mod cases;
 #[path = "src/numbers.rs"]
 mod numbers;
 #[path = "src/written.rs"]
@@ -22,15 +23,8 @@ fn main() {
         println!("cargo::rustc-link-arg-bin=no_panic=-Tdefmt.x");
     }
 
-    let cases = here.join("../data/cases");
-    println!("cargo::rerun-if-changed={}", cases.display());
-    let mut files = Vec::new();
-    for verdict in ["accept", "reject"] {
-        files.extend(fs::read_dir(cases.join(verdict)).unwrap().map(|file| file.unwrap().path()));
-    }
-    files.sort();
     let mut table = String::from("&[\n");
-    for file in files {
+    for file in cases::files(&here.join("..")) {
         let name = file.file_stem().unwrap();
         let (bytes, mut slots) = (fs::read(&file).unwrap(), [Slot::EMPTY; answer::SLOTS]);
         let answer = answer::digest(&bytes, &mut slots);
