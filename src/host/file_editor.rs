@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::vec::Vec;
 
-use super::header_file::each_block;
+use super::blocks::each_block;
 use super::new_file::{BLOCK, lock, regular, resolve};
 use super::{HeaderFile, Invalid, LoadError, NewFile, Recovery};
 use crate::{

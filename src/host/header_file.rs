@@ -4,9 +4,9 @@ use core::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::vec;
 use std::vec::Vec;
 
+use super::blocks::each_block;
 use super::{Invalid, LoadError};
 use crate::{Checksum, Error, ErrorKind, Header, Index, Options, PREFIX_LEN, Slot, raw};
 
@@ -167,25 +167,6 @@ impl fmt::Debug for HeaderFile {
             .finish_non_exhaustive()
     }
 }
-
-/// Reads to the end, a block at a time, which may be changed.
-pub(super) fn each_block(
-    reader: &mut impl Read,
-    mut each: impl FnMut(&mut [u8]),
-) -> io::Result<()> {
-    let mut block = vec![0; BLOCK];
-    loop {
-        match reader.read(&mut block) {
-            Ok(0) => return Ok(()),
-            Ok(len) => each(block.get_mut(..len).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// So many bytes of data are in memory at once.
-const BLOCK: usize = 1 << 16;
 
 /// Reads the prefix and the header and not a byte more. It comes out shorter if the file ends
 /// before, or if the prefix is no header size; a parse says so.

@@ -1,5 +1,6 @@
 //! Files: what a core without an operating system leaves to its caller.
 
+mod blocks;
 mod embed;
 mod error;
 mod file_editor;

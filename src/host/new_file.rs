@@ -11,7 +11,8 @@ use std::vec::Vec;
 use tempfile::{Builder, NamedTempFile};
 
 use super::Recovery;
-use super::header_file::{each_block, read_head};
+use super::blocks::each_block;
+use super::header_file::read_head;
 use crate::{Checksum, Header, raw};
 
 /// What an operating system copies or shares at once: a few pages of memory, and some blocks of any

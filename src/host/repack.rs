@@ -69,7 +69,7 @@ impl Repack {
         })?;
         mend::gaps(header.index(), &mut mended);
         let index = header.index();
-        let end = index.header().data_start().saturating_add(index.data_len());
+        let end = index.file_len();
         match file_len.saturating_sub(end) {
             0 => {}
             bytes if repair => mended.push(Mend::TrailingBytes(bytes)),

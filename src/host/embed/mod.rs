@@ -30,9 +30,9 @@ pub use names::identifier;
 /// | F6, F4 | `uint8_t`, the packed bytes, one dimension | `u8` |
 ///
 /// Every number comes out as it is, on machines of either endianness; only of NaN in C the payload is lost.
-/// The data is read piece by piece, so memory does not grow with it. The source is about four times as
-/// long as the file; compilers take a minute and gigabytes of memory for some 8 MiB of data. Tensors of more
-/// than 11 dimensions are arrays of one.
+/// The data is read piece by piece, so memory does not grow with it; but the source is several times as long,
+/// and compilers take long, and much memory, for many megabytes. Tensors of more than 11 dimensions are
+/// arrays of one.
 ///
 /// A name becomes an [`identifier`]. If two names become one, the second is called `…_2`. Whatever strangers write into a file, names, keys, values, can't
 /// become code: it stands in comments and strings, escaped.

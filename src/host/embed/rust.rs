@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 use std::format;
 use std::io::{self, BufWriter, Write};
-use std::string::{String, ToString};
+use std::string::String;
 
 use super::names::Namer;
 use super::values::{self, Language, size_of_number};
@@ -20,10 +20,7 @@ pub(super) fn module(embed: &Embed, out: impl Write) -> io::Result<()> {
     writeln!(out, "#[repr(C, align({}))]\nstruct Aligned<T>(T);", embed.align)?;
     for tensor in &tensors {
         let name = &tensor.name;
-        let mut array = number(tensor.info.dtype()).to_string();
-        for dim in tensor.dims.iter().rev() {
-            array = format!("[{array}; {dim}]");
-        }
+        let array = nested(number(tensor.info.dtype()), &tensor.dims);
         writeln!(out, "\n/// {}", description(&tensor.info))?;
         writeln!(out, "pub static {name}: &{array} = &{name}_DATA.0;\n")?;
         if let Some(section) = &embed.section {
@@ -32,11 +29,7 @@ pub(super) fn module(embed: &Embed, out: impl Write) -> io::Result<()> {
         writeln!(out, "#[rustfmt::skip]\nstatic {name}_DATA: Aligned<{array}> = Aligned(")?;
         if tensor.info.data_len() == 0 {
             // Of zero lengths the type says everything.
-            let mut empty = zero(tensor.info.dtype()).to_string();
-            for dim in tensor.dims.iter().rev() {
-                empty = format!("[{empty}; {dim}]");
-            }
-            write!(out, "{empty}")?;
+            write!(out, "{}", nested(zero(tensor.info.dtype()), &tensor.dims))?;
         } else {
             values::write::<Rust>(&embed.file, tensor, out)?;
         }
@@ -50,6 +43,11 @@ pub(super) fn module(embed: &Embed, out: impl Write) -> io::Result<()> {
         writeln!(out, "pub const {}: &str = \"{value}\";", pair.name)?;
     }
     out.flush()
+}
+
+/// A number or its type in arrays of these lengths.
+fn nested(number: &str, dims: &[u64]) -> String {
+    dims.iter().rev().fold(number.into(), |array, dim| format!("[{array}; {dim}]"))
 }
 
 /// The type of one number.

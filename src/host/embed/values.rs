@@ -29,18 +29,17 @@ pub(super) fn write<L: Language>(
     let info = tensor.info;
     let size = size_of_number(info.dtype());
     file.seek(SeekFrom::Start(info.byte_range().start))?;
-    let mut data = file.take(info.data_len());
     // A multiple of the size of all numbers.
     let mut block = vec![0; 1 << 16];
     let mut line = String::new();
-    let mut done: u64 = 0;
+    let (mut left, mut done) = (info.data_len(), 0_u64);
     tensor.dims.iter().for_each(|_| line.push_str(L::OPEN));
-    loop {
-        let len = fill(&mut data, &mut block)?;
-        if len == 0 {
-            break;
-        }
-        for bytes in block.get(..len).unwrap_or_default().chunks_exact(size) {
+    while left > 0 {
+        let len = raw::size(left).unwrap_or(usize::MAX).min(block.len());
+        let block = block.get_mut(..len).unwrap_or_default();
+        file.read_exact(block)?;
+        left = left.saturating_sub(raw::wide(len));
+        for bytes in block.chunks_exact(size) {
             if done > 0 {
                 let ended = ended(&tensor.dims, done);
                 (0..ended).for_each(|_| line.push_str(L::CLOSE));
@@ -56,9 +55,6 @@ pub(super) fn write<L: Language>(
             L::number(info.dtype(), bytes, &mut line);
             done = done.saturating_add(1);
         }
-    }
-    if done.saturating_mul(raw::wide(size)) != info.data_len() {
-        return Err(io::ErrorKind::UnexpectedEof.into());
     }
     tensor.dims.iter().for_each(|_| line.push_str(L::CLOSE));
     write!(out, "{line}")
@@ -81,22 +77,6 @@ pub(super) fn size_of_number(dtype: Dtype) -> usize {
         Dtype::C64 => 4,
         _ => raw::quotient(dtype.bitsize(), 8).max(1),
     }
-}
-
-/// Reads until the buffer is full or the data ends.
-fn fill(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut len: usize = 0;
-    while let Some(rest) = buffer.get_mut(len..)
-        && !rest.is_empty()
-    {
-        match data.read(rest) {
-            Ok(0) => break,
-            Ok(more) => len = len.saturating_add(more),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(len)
 }
 
 /// The bits of a number.
