@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> io::Result<Outcome> {
     if let Ok(embed) = &embed
         && embed.index().data_len() > LARGE
     {
-        let what = "so much data takes compilers minutes, and gigabytes of memory";
+        let what = "compilers take long, and much memory, for so much data";
         warn(&shown::path(&args.file), &what);
     }
     let base = match &args.output {
