@@ -6,6 +6,7 @@ use core::str;
 
 use crc::{CRC_32_ISO_HDLC, Crc, Digest, Table};
 
+use crate::digits::hex8;
 use crate::header::text::Text;
 use crate::raw::{self, FAST};
 use crate::write::without_sink;
@@ -96,11 +97,8 @@ impl Checksum {
         // Without the quotes.
         let (start, end) = (pair.value.start.wrapping_add(1), pair.value.end.wrapping_sub(1));
         let bytes = header.bytes();
-        let stored = match <&[u8; 8]>::try_from(raw::range(bytes, start, end)).ok() {
-            Some(digits) => value(digits),
-            None => None,
-        };
-        let Some(stored) = stored else {
+        let digits = <&[u8; 8]>::try_from(raw::range(bytes, start, end));
+        let Some(stored) = digits.ok().and_then(value) else {
             return Err(Error::new(ErrorKind::ChecksumInvalid, raw::wide(start), 0));
         };
         let mut checksum = Self { digest: CRC.digest(), stored, place: start };
@@ -124,7 +122,7 @@ impl Checksum {
     /// The digits that belong [there](Self::place), if all data was given.
     #[must_use]
     pub fn digits(&self) -> [u8; 8] {
-        raw::hex8(self.value())
+        hex8(self.value())
     }
 
     /// Compares it with the one that is stored, after all data was given.
@@ -146,18 +144,10 @@ impl Checksum {
 
 /// The number that eight digits stand for.
 fn value(digits: &[u8; 8]) -> Option<u32> {
-    let mut value = 0;
-    for digit in digits {
-        if digit.is_ascii_uppercase() {
-            return None;
-        }
-        let digit = raw::hex_digit(*digit);
-        if digit > 0xf {
-            return None;
-        }
-        value = value << 4 | digit;
+    if digits.iter().any(u8::is_ascii_uppercase) {
+        return None;
     }
-    Some(value)
+    Some(raw::hex4(digits, 0)? << 16 | raw::hex4(digits, 4)?)
 }
 
 impl fmt::Debug for Checksum {
@@ -165,7 +155,7 @@ impl fmt::Debug for Checksum {
         f.write_str("Checksum { value: ")?;
         f.write_str(str::from_utf8(&self.digits()).unwrap_or_default())?;
         f.write_str(", stored: ")?;
-        f.write_str(str::from_utf8(&raw::hex8(self.stored)).unwrap_or_default())?;
+        f.write_str(str::from_utf8(&hex8(self.stored)).unwrap_or_default())?;
         f.write_str(" }")
     }
 }
@@ -246,6 +236,6 @@ impl Plan<'_> {
             Ok::<_, Infallible>(bytes.len())
         };
         let _ = self.stream(sink).and_then(Stream::finish).map_err(without_sink)?;
-        Ok(raw::hex8(digest.finalize()))
+        Ok(hex8(digest.finalize()))
     }
 }

@@ -3,8 +3,9 @@
 use core::fmt;
 use core::ops::Range;
 
+use crate::digits::Decimal;
 use crate::header::entry::{METADATA_KEY, RawEntries, Taken};
-use crate::header::text::{Decimal, Text};
+use crate::header::text::Text;
 use crate::header::{Header, PREFIX_LEN, description::RawTensor};
 use crate::write::json::{Counter, Filler, Put, string};
 use crate::{Error, Metadata, Options, TensorInfo, WriteError, WriteErrorKind, raw};

@@ -3,8 +3,9 @@
 use core::fmt;
 use core::str;
 
+use crate::digits::{Decimal, hex8};
 use crate::header::locate::name_around;
-use crate::header::text::{Decimal, Text};
+use crate::header::text::Text;
 use crate::words::{NumberWords, words};
 use crate::{Dtype, raw};
 
@@ -363,7 +364,7 @@ impl Error {
         }
         if matches!(self.kind, ErrorKind::ChecksumMismatch) {
             *what = Piece::Words(", which is ");
-            *number = Piece::Digits(raw::hex8(raw::low_bits(self.number)));
+            *number = Piece::Digits(hex8(raw::low_bits(self.number)));
         }
         if let Some((words, one, many)) = self.kind.number_words() {
             (*what, *before) = (Piece::Words(", "), Piece::Words(words));

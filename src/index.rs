@@ -4,10 +4,11 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::slice;
 
+use crate::digits::Decimal;
 use crate::header::Header;
 use crate::header::entries::{Entries, Entry};
 use crate::header::info::TensorInfo;
-use crate::header::text::{Decimal, Text};
+use crate::header::text::Text;
 use crate::slots;
 use crate::{Error, Metadata, Options, Slot, raw};
 

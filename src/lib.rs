@@ -214,6 +214,7 @@ pub mod __include;
 mod buffer;
 #[cfg(feature = "checksum")]
 mod checksum;
+mod digits;
 pub mod docs;
 mod dtype;
 mod edit;
@@ -254,7 +255,8 @@ pub use error::{DisplayError, Error, ErrorKind};
 pub use header::deviation::{Deviation, DeviationKind, Deviations};
 pub use header::entries::{Entries, Entry, Position};
 pub use header::info::TensorInfo;
-pub use header::text::{Chars, Quoted, Text};
+pub use header::quoted::Quoted;
+pub use header::text::{Chars, Text};
 pub use header::{Header, PREFIX_LEN, Scan};
 pub use index::{Index, Infos, InfosByOffset, Names};
 #[cfg(any(feature = "embedded-io-07", feature = "embedded-io-async-07"))]

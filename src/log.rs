@@ -11,7 +11,7 @@
 
 use defmt::{Format, Formatter, Str, intern, write};
 
-use crate::header::text::Shown;
+use crate::header::quoted::Shown;
 use crate::words::NumberWords;
 use crate::write::DisplayWriteError;
 use crate::{

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use crate::digits::Decimal;
 use crate::header::PREFIX_LEN;
 use crate::header::foreign::foreign_format;
-use crate::header::text::Decimal;
 use crate::raw;
 use crate::{Editor, Error, ErrorKind, Header, Index, SafeTensors, Scan, Slot};
 

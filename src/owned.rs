@@ -4,7 +4,7 @@ use core::fmt;
 
 use heapless::{String, Vec};
 
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 use crate::{Error, ErrorKind, Index, Options, SafeTensors, Shape, Slot, Text, raw};
 
 /// A [`SafeTensors`] that has its slots with it, room for `N`, so that it can be returned, kept in

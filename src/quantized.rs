@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use crate::digits::Decimal;
 use crate::elements::Elements;
-use crate::header::text::Decimal;
 use crate::{Dtype, Error, ErrorKind, SafeTensors, TensorView, buffer, raw};
 
 /// A tensor of 8-bit integers that stand for real numbers, with the tensors that say for which:

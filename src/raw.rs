@@ -377,18 +377,6 @@ pub(crate) const fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     if all > 0xf { None } else { Some(unit) }
 }
 
-/// `n` as 8 hexadecimal digits.
-pub(crate) const fn hex8(mut n: u32) -> [u8; 8] {
-    let mut digits = [0; 8];
-    let mut rest: &mut [u8] = &mut digits;
-    while let Some((last, others)) = rest.split_last_mut() {
-        *last = byte(b"0123456789abcdef", (n & 0xf) as usize);
-        n >>= 4;
-        rest = others;
-    }
-    digits
-}
-
 /// The value of a hexadecimal digit; more than 15 for anything else.
 #[inline(always)]
 pub(crate) const fn hex_digit(byte: u8) -> u32 {

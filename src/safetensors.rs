@@ -3,8 +3,8 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
+use crate::digits::Decimal;
 use crate::header::info::TensorInfo;
-use crate::header::text::Decimal;
 use crate::header::{Header, Scan};
 use crate::index::{Infos, InfosByOffset, Names};
 use crate::{Error, Index, Metadata, Options, Slot, TensorView, raw};

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
+use crate::digits::Decimal;
 use crate::header::scan::Cursor;
-use crate::header::text::Decimal;
 use crate::{Error, ErrorKind, buffer, raw};
 
 /// The dimensions of a tensor, outermost first; a scalar has none.

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::Elements;
 use super::element::Element;
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 use crate::raw;
 
 /// Elements as `T`; made by [`Elements::iter`].

@@ -12,7 +12,7 @@ pub use element::Element;
 pub use iter::{ElementIter, Values};
 pub use minifloat::Overflow;
 
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 use crate::{Dtype, Error, ErrorKind, buffer, raw};
 
 /// Elements of one dtype, as they stand in a file: little-endian, those of less than a byte packed.

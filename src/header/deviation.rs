@@ -9,8 +9,9 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::scan::Cursor;
-use super::text::{Decimal, Text};
+use super::text::Text;
 use super::{Header, PREFIX_LEN, entry};
+use crate::digits::Decimal;
 use crate::words::words;
 use crate::{ErrorKind, raw};
 

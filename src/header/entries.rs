@@ -7,8 +7,8 @@ use super::description::RawTensor;
 use super::entry::{RawEntries, Taken};
 use super::info::TensorInfo;
 use super::scan::Cursor;
-use super::text::Decimal;
 use super::{Header, PREFIX_LEN};
+use crate::digits::Decimal;
 use crate::{Error, Metadata, raw};
 
 /// An entry of a header.

@@ -5,7 +5,8 @@ use core::ops::Range;
 
 use super::description::RawTensor;
 use super::scan::Cursor;
-use super::text::{Decimal, Text};
+use super::text::Text;
+use crate::digits::Decimal;
 use crate::{Dtype, Shape, Slot, raw};
 
 /// What a header says of a tensor.

@@ -7,12 +7,14 @@ pub(crate) mod entry;
 pub(crate) mod foreign;
 pub(crate) mod info;
 pub(crate) mod locate;
+pub(crate) mod quoted;
 pub(crate) mod scan;
 pub(crate) mod text;
 mod utf8;
 
 use core::fmt;
 
+use crate::digits::Decimal;
 use crate::layout::{self, Tiling};
 use crate::raw;
 use crate::{Error, ErrorKind, Metadata, Options};
@@ -20,7 +22,6 @@ use description::RawTensor;
 use entries::{Entries, Position};
 use entry::{RawEntries, Taken};
 use foreign::foreign_format;
-use text::Decimal;
 
 /// Bytes of the header size, with which a file begins.
 pub const PREFIX_LEN: usize = 8;

@@ -5,6 +5,9 @@ use core::fmt::{self, Write};
 use core::hash::{Hash, Hasher as CoreHasher};
 use core::str::{self, Chars as StrChars};
 
+use super::quoted::Quoted;
+#[cfg(feature = "defmt")]
+use super::quoted::Shown;
 use super::scan;
 use crate::raw::{self, FAST, Hasher, WORD};
 use crate::{Error, buffer};
@@ -130,7 +133,7 @@ impl<'data> Text<'data> {
     /// ```
     #[must_use]
     pub const fn quoted(&self) -> Quoted<'data> {
-        Quoted(*self)
+        Quoted::new(*self)
     }
 
     /// Orders by the bytes of the unescaped text, as `str` does.
@@ -377,139 +380,4 @@ impl Hash for Text<'_> {
         }
         state.write_u8(0xff);
     }
-}
-
-/// A [`Text`] in quotes that is safe to send to a terminal; made by [`Text::quoted`].
-#[derive(Clone, Copy, Debug)]
-pub struct Quoted<'data>(Text<'data>);
-
-#[cfg(feature = "defmt")]
-impl<'data> Quoted<'data> {
-    pub(crate) const fn text(&self) -> Text<'data> {
-        self.0
-    }
-}
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for character in self.0.chars() {
-            match Shown::of(character) {
-                Shown::Itself => f.write_char(character)?,
-                Shown::Escape(escape) => f.write_str(escape)?,
-                Shown::Code => {
-                    f.write_str("\\u{")?;
-                    Hex(u32::from(character)).fmt(f)?;
-                    f.write_str("}")?;
-                }
-            }
-        }
-        f.write_char('"')
-    }
-}
-
-/// How a character is shown in quotes.
-pub(crate) enum Shown {
-    Itself,
-    Escape(&'static str),
-    /// As `\u{…}`.
-    Code,
-}
-
-impl Shown {
-    pub(crate) const fn of(character: char) -> Self {
-        match character {
-            '"' => Self::Escape("\\\""),
-            '\\' => Self::Escape("\\\\"),
-            '\n' => Self::Escape("\\n"),
-            '\r' => Self::Escape("\\r"),
-            '\t' => Self::Escape("\\t"),
-            _ if is_misleading(character) => Self::Code,
-            _ => Self::Itself,
-        }
-    }
-}
-
-/// Whether a terminal or a reader could be misled by `character`: it acts instead of showing
-/// something (controls, of which bidirectional ones reorder what stands around them), or shows
-/// nothing at all. Source: Unicode 16, general categories Cc and Cf, Zl and Zp, and the fillers.
-const fn is_misleading(character: char) -> bool {
-    matches!(
-        character,
-        '\0'..='\x1f'
-            | '\x7f'..='\u{9f}'
-            | '\u{ad}'
-            | '\u{34f}'
-            | '\u{600}'..='\u{605}'
-            | '\u{61c}'
-            | '\u{6dd}'
-            | '\u{70f}'
-            | '\u{890}'..='\u{891}'
-            | '\u{8e2}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{110bd}'
-            | '\u{110cd}'
-            | '\u{13430}'..='\u{1343f}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-/// A number in decimal. The formatting of `u64` in `core` can panic as far as a linker can see.
-pub(crate) struct Decimal(pub(crate) u64);
-
-impl Decimal {
-    pub(crate) fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        digits(self.0, 10, f)
-    }
-}
-
-/// A number in hexadecimal.
-struct Hex(u32);
-
-impl Hex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        digits(u64::from(self.0), 16, f)
-    }
-}
-
-fn digits(number: u64, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let text = &mut [0; MAX_DIGITS];
-    f.write_str(str::from_utf8(spell(number, base, text)).unwrap_or(""))
-}
-
-/// As many digits as the largest number has.
-pub(crate) const MAX_DIGITS: usize = 20;
-
-/// Writes a number to the end of `text` and returns it there.
-pub(crate) const fn spell(number: u64, base: u64, text: &mut [u8; MAX_DIGITS]) -> &[u8] {
-    let mut left = number;
-    let mut start = MAX_DIGITS;
-    let mut free: &mut [u8] = text;
-    while let Some((to, others)) = free.split_last_mut() {
-        let (digit, rest) = match (left.checked_rem(base), left.checked_div(base)) {
-            (Some(digit), Some(rest)) => (digit, rest),
-            _ => (0, 0),
-        };
-        *to = match raw::size(digit) {
-            Some(digit) => raw::byte(b"0123456789abcdef", digit),
-            None => b'0',
-        };
-        start = others.len();
-        left = rest;
-        if left == 0 {
-            break;
-        }
-        free = others;
-    }
-    raw::range(text, start, MAX_DIGITS)
 }

@@ -3,8 +3,10 @@
 use core::str;
 
 use crate::Error;
+use crate::digits::{MAX_DIGITS, spell};
 use crate::error::Piece;
-use crate::header::text::{Bytes, MAX_DIGITS, Shown, Text, spell};
+use crate::header::quoted::Shown;
+use crate::header::text::{Bytes, Text};
 use crate::raw;
 
 /// What does not fit is left out at the end; names are cut before.

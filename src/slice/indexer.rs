@@ -5,7 +5,7 @@ use core::num::NonZero;
 use core::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 use crate::ErrorKind;
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 
 /// What to take along one dimension: one index, which removes the dimension, or a range with a step.
 ///

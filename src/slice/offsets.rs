@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 
 /// So many steps of so many bytes.
 #[derive(Clone, Copy)]

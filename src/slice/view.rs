@@ -5,8 +5,8 @@ use core::iter::FusedIterator;
 
 use super::offsets::Offsets;
 use super::{Indices, Slice, SliceDims};
+use crate::digits::Decimal;
 use crate::elements::{Element, Elements};
-use crate::header::text::Decimal;
 use crate::{Dtype, Error, TensorView, buffer, raw};
 
 /// A part of a tensor, cut out along its dimensions, with the bytes; made by [`TensorView::slice`].

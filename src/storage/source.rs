@@ -145,7 +145,7 @@ impl<S: AsyncSource> AsyncSource for StartingAt<S> {
 impl<S> core::fmt::Debug for StartingAt<S> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("StartingAt { offset: ")?;
-        crate::header::text::Decimal(self.offset).fmt(f)?;
+        crate::digits::Decimal(self.offset).fmt(f)?;
         f.write_str(", .. }")
     }
 }

@@ -8,7 +8,7 @@ use super::progress::{Progress, Step};
 use super::sink::AsyncSink;
 use super::spec::TensorSpec;
 use super::stream::StreamError;
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 
 impl<'p> Plan<'p> {
     /// [`Plan::stream`] to a sink that is waited for.

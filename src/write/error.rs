@@ -3,7 +3,8 @@
 use core::fmt;
 
 use super::spec::{MetadataPair, TensorSpec};
-use crate::header::text::{Decimal, Text};
+use crate::digits::Decimal;
+use crate::header::text::Text;
 use crate::raw;
 use crate::words::{NumberWords, words};
 

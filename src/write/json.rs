@@ -3,7 +3,8 @@
 use core::slice;
 
 use super::spec::{MetadataPair, SpecDims, TensorSpec};
-use crate::header::text::{MAX_DIGITS, Text, spell};
+use crate::digits::{MAX_DIGITS, hex, spell};
+use crate::header::text::Text;
 use crate::{Dtype, raw};
 
 /// What takes the bytes of a header. One walk feeds all of them, so that what is counted is what is
@@ -224,8 +225,4 @@ const fn short_escape(byte: u8) -> Option<u8> {
         0..=0x1f => b'u',
         _ => return None,
     })
-}
-
-const fn hex(digit: u8) -> u8 {
-    raw::byte(b"0123456789abcdef", raw::small(digit))
 }

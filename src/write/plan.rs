@@ -6,9 +6,9 @@ use super::error::{WriteError, WriteErrorKind};
 use super::json::{self, Counter, Crumbs, Filler, Put};
 use super::order;
 use super::spec::{MetadataPair, TensorSpec};
+use crate::digits::Decimal;
 use crate::header::PREFIX_LEN;
 use crate::header::entry::METADATA_KEY;
-use crate::header::text::Decimal;
 use crate::{ErrorKind, Options, raw};
 
 /// How a file is laid out. By default it is the one that the reference implementation writes.

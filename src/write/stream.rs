@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::progress::{Progress, Step};
 use super::sink::Sink;
 use super::spec::TensorSpec;
-use crate::header::text::Decimal;
+use crate::digits::Decimal;
 
 impl<'p> Plan<'p> {
     /// Begins to write the file to `sink`: the header. The data follows as [`Stream`] says.
