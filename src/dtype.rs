@@ -151,7 +151,7 @@ impl Dtype {
             Some((_, [entry, ..])) => *entry,
             _ => (1, 0),
         };
-        let len = raw::index(mask.count_ones() / 8);
+        let len = raw::index(u64::BITS.wrapping_sub(mask.leading_zeros()) / 8);
         if next & mask == quoted { Some(len) } else { None }
     }
 }

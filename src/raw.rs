@@ -135,18 +135,37 @@ pub(crate) const fn starts_with<const N: usize>(
     if !FAST {
         return equal(range(bytes, at, at.wrapping_add(N)), literal);
     }
-    match chunk::<N>(bytes, at) {
-        Some(chunk) => {
-            let mut same = true;
-            let mut i = 0;
-            while i < N {
-                same &= chunk[i] == literal[i];
-                i += 1;
-            }
-            same
-        }
+    match chunk(bytes, at) {
+        Some(chunk) => same(chunk, literal),
         None => false,
     }
+}
+
+/// Whether both are the same bytes, of which there are few.
+#[inline(always)]
+pub(crate) const fn same<const N: usize>(a: &[u8; N], b: &[u8; N]) -> bool {
+    let mut same = true;
+    let mut i = 0;
+    while i < N {
+        same &= a[i] == b[i];
+        i += 1;
+    }
+    same
+}
+
+/// The first `len` bytes of `bytes`, which has the first in the lowest bits; zeros behind.
+#[inline(always)]
+pub(crate) const fn first_bytes(bytes: u128, len: usize) -> u128 {
+    const MASKS: [u128; 16] = {
+        let mut masks = [0; 16];
+        let mut i = 1;
+        while i < masks.len() {
+            masks[i] = masks[i - 1] << 8 | 0xff;
+            i += 1;
+        }
+        masks
+    };
+    if len < MASKS.len() { bytes & MASKS[len] } else { bytes }
 }
 
 /// Whether both are the same bytes.
@@ -178,10 +197,10 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
         };
     }
     if FAST && a.len() >= 4 {
-        return same::<4>(a, b, 0) && same::<4>(a, b, a.len() - 4);
+        return same_at::<4>(a, b, 0) && same_at::<4>(a, b, a.len() - 4);
     }
     if FAST && a.len() >= 2 {
-        return same::<2>(a, b, 0) && same::<2>(a, b, a.len() - 2);
+        return same_at::<2>(a, b, 0) && same_at::<2>(a, b, a.len() - 2);
     }
     while i < a.len() && i < b.len() {
         if a[i] != b[i] {
@@ -194,7 +213,7 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
 
 /// Whether the `N` bytes at `at` are the same in both.
 #[inline(always)]
-const fn same<const N: usize>(a: &[u8], b: &[u8], at: usize) -> bool {
+const fn same_at<const N: usize>(a: &[u8], b: &[u8], at: usize) -> bool {
     match chunk(b, at) {
         Some(chunk) => starts_with::<N>(a, at, chunk),
         None => false,
@@ -312,16 +331,10 @@ const fn last_bytes(bytes: &[u8], at: usize) -> usize {
     rest
 }
 
-/// Reads decimal digits a word at a time, where a word is 64 bits; elsewhere it reads none.
-///
-/// Returns the value of the digits among the 8 bytes at `at` that come before any other character,
-/// and how many they are.
+/// Reads decimal digits: the value of those in `next`, the first its least significant byte, that come
+/// before any other character, and how many they are.
 #[inline(always)]
-pub(crate) const fn digits8(bytes: &[u8], at: usize) -> (u64, usize) {
-    if !FAST {
-        return (0, 0);
-    }
-    let Some(next) = next8(bytes, at) else { return (0, 0) };
+pub(crate) const fn digits8(next: u64) -> (u64, usize) {
     // Digits become 0 to 9; whatever else gets its highest bit set below. A carry runs upwards, so
     // the lowest mark is right.
     let values = next ^ 0x3030_3030_3030_3030;

@@ -19,7 +19,7 @@ pub(crate) struct RawTensor<'data> {
     pub(crate) offsets: usize,
     pub(crate) begin: u64,
     pub(crate) end: u64,
-    count: ElementCount,
+    pub(super) count: ElementCount,
     pub(crate) dtype: Dtype,
 }
 
@@ -36,15 +36,12 @@ impl RawTensor<'_> {
     };
 }
 
-/// Takes the description of a tensor and checks it. An error comes with its number.
+/// Checks what a description says, the cursor behind it. An error comes with its number.
 #[inline(always)]
-pub(crate) const fn description(
+pub(crate) const fn check(
     cursor: &mut Cursor<'_>,
-    tensor: &mut RawTensor<'_>,
+    tensor: &RawTensor<'_>,
 ) -> Result<(), (ErrorKind, u64)> {
-    if !usual(cursor, tensor) {
-        tri!(any(cursor, tensor));
-    }
     let size = match tensor.count.bytes(tensor.dtype) {
         Ok(size) => size,
         Err(error) => {
@@ -61,69 +58,11 @@ pub(crate) const fn description(
     Ok(())
 }
 
-/// Takes a description that is spelled as every known writer does, without white space and with
-/// the fields in this order; otherwise `false`, and the cursor stays. It saves most of the work of
-/// [`any`], but not on small machines, where its size counts more.
-#[inline(always)]
-const fn usual(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> bool {
-    if !FAST {
-        return false;
-    }
-    let mut ahead = *cursor;
-    if !ahead.take(b"{\"dtype\":") {
-        return false;
-    }
-    // Tensors of one dtype mostly stand together: look for that of the last one.
-    let known = match raw::next8(ahead.bytes, ahead.at.wrapping_add(1)) {
-        Some(next) if ahead.peek() == b'"' => tensor.dtype.leads(next),
-        _ => None,
-    };
-    match known {
-        Some(len) => ahead.advance(len.wrapping_add(1)),
-        None => match dtype_value(&mut ahead) {
-            Ok(dtype) => tensor.dtype = dtype,
-            Err(_) => return false,
-        },
-    }
-    if !ahead.take(b",\"shape\":[") {
-        return false;
-    }
-    tensor.shape = ahead.at;
-    tensor.count = ElementCount::ONE;
-    if !ahead.take(b"]") {
-        loop {
-            let Some(dim) = ahead.short_unsigned() else { return false };
-            match tensor.count.times(dim) {
-                Ok(count) => tensor.count = count,
-                Err(_) => return false,
-            }
-            if !ahead.take(b",") {
-                break;
-            }
-        }
-        if !ahead.take(b"]") {
-            return false;
-        }
-    }
-    if !ahead.take(b",\"data_offsets\":[") {
-        return false;
-    }
-    tensor.offsets = ahead.at.wrapping_sub(1);
-    let Some(begin) = ahead.short_unsigned() else { return false };
-    if !ahead.take(b",") {
-        return false;
-    }
-    let Some(end) = ahead.short_unsigned() else { return false };
-    if !ahead.take(b"]}") {
-        return false;
-    }
-    (tensor.begin, tensor.end) = (begin, end);
-    *cursor = ahead;
-    true
-}
-
 /// Takes a description, whatever the order of its fields and however it is spelled.
-const fn any(cursor: &mut Cursor<'_>, tensor: &mut RawTensor<'_>) -> Result<(), (ErrorKind, u64)> {
+pub(crate) const fn take(
+    cursor: &mut Cursor<'_>,
+    tensor: &mut RawTensor<'_>,
+) -> Result<(), (ErrorKind, u64)> {
     /// `tri!` for errors without a number.
     macro_rules! plain {
         ($result:expr) => {

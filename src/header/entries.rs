@@ -58,7 +58,7 @@ impl<'data> Entries<'data> {
     pub(crate) const fn at(header: Header<'data>, position: Position) -> Self {
         let Position { at, first, metadata_seen } = position;
         let cursor = Cursor::new(header.bytes(), raw::index(at));
-        Self { state: State::Inside(RawEntries { cursor, first, metadata_seen }) }
+        Self { state: State::Inside(RawEntries::resume(cursor, first, metadata_seen)) }
     }
 
     /// [`Iterator::next`] that can be used in a `const`.
@@ -91,7 +91,7 @@ impl<'data> Entries<'data> {
     #[must_use]
     pub const fn position(&self) -> Option<Position> {
         match self.state {
-            State::Inside(RawEntries { cursor, first, metadata_seen }) => {
+            State::Inside(RawEntries { cursor, first, metadata_seen, .. }) => {
                 Some(Position { at: raw::position(cursor.at), first, metadata_seen })
             }
             State::Start(_) | State::End => None,

@@ -1,8 +1,9 @@
 //! The entries of a header: descriptions of tensors and `__metadata__`, checked one by one.
 
-use super::description::{RawTensor, description};
+use super::description::{self, RawTensor};
 use super::scan::{Cursor, tri};
 use super::text::Text;
+use super::usual::{self, Guess};
 use crate::raw::{self, FAST};
 use crate::{Error, ErrorKind, Slot};
 
@@ -27,6 +28,7 @@ pub(crate) struct RawEntries<'data> {
     pub(crate) cursor: Cursor<'data>,
     pub(crate) first: bool,
     pub(crate) metadata_seen: bool,
+    guess: Guess,
 }
 
 impl<'data> RawEntries<'data> {
@@ -34,15 +36,19 @@ impl<'data> RawEntries<'data> {
     pub(crate) const fn open(bytes: &'data [u8], start: usize) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes, start);
         match cursor.expect(b'{', ErrorKind::ExpectedObject) {
-            Ok(()) => Ok(Self { cursor, first: true, metadata_seen: false }),
+            Ok(()) => Ok(Self::resume(cursor, true, false)),
             Err(kind) => Err(at(kind, &cursor)),
         }
     }
 
     /// The entry whose name stands at `name`, behind its opening quote.
     pub(crate) const fn reopen(bytes: &'data [u8], name: usize) -> Self {
-        let cursor = Cursor::new(bytes, name.wrapping_sub(1));
-        Self { cursor, first: true, metadata_seen: false }
+        Self::resume(Cursor::new(bytes, name.wrapping_sub(1)), true, false)
+    }
+
+    /// The entries from the cursor on, of which the `first` has no comma before it.
+    pub(crate) const fn resume(cursor: Cursor<'data>, first: bool, metadata_seen: bool) -> Self {
+        Self { cursor, first, metadata_seen, guess: Guess::NONE }
     }
 
     /// Takes the next entry: a tensor is put into `tensor`; if it is the metadata its keys are put
@@ -54,26 +60,39 @@ impl<'data> RawEntries<'data> {
         keys: &mut [Slot],
     ) -> Result<Taken, Error> {
         let cursor = &mut self.cursor;
-        match cursor.next_key(self.first) {
-            Ok(true) => self.first = false,
-            Ok(false) => return self.close(),
-            Err(kind) => return Err(at(kind, cursor)),
-        }
-        tensor.name_at = cursor.at;
-        tensor.name = match key(cursor) {
-            Ok(name) => name,
-            Err(kind) => return Err(at(kind, cursor)),
-        };
-        if !is_metadata(tensor.name) {
-            return match description(cursor, tensor) {
-                Ok(()) => Ok(Taken::Tensor),
-                Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
+        if !usual::take(cursor, self.first, &mut self.guess, tensor) {
+            match cursor.next_key(self.first) {
+                Ok(true) => {}
+                Ok(false) => return self.close(),
+                Err(kind) => return Err(at(kind, cursor)),
+            }
+            tensor.name_at = cursor.at;
+            tensor.name = match key(cursor) {
+                Ok(name) => name,
+                Err(kind) => return Err(at(kind, cursor)),
             };
+            if is_metadata(tensor.name) {
+                self.first = false;
+                return self.metadata(tensor.name_at, keys);
+            }
+            if let Err((kind, number)) = description::take(cursor, tensor) {
+                return Err(Error::new(kind, raw::wide(cursor.at), number));
+            }
         }
+        self.first = false;
+        match description::check(cursor, tensor) {
+            Ok(()) => Ok(Taken::Tensor),
+            Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
+        }
+    }
+
+    /// Takes the value of `__metadata__`, whose key stands at `name_at`.
+    const fn metadata(&mut self, name_at: usize, keys: &mut [Slot]) -> Result<Taken, Error> {
         if self.metadata_seen {
-            return Err(Error::new(ErrorKind::DuplicateField, raw::wide(tensor.name_at), 0));
+            return Err(Error::new(ErrorKind::DuplicateField, raw::wide(name_at), 0));
         }
         self.metadata_seen = true;
+        let cursor = &mut self.cursor;
         cursor.skip_space();
         let value = cursor.at;
         match metadata(cursor, keys) {

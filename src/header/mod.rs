@@ -10,6 +10,7 @@ pub(crate) mod locate;
 pub(crate) mod quoted;
 pub(crate) mod scan;
 pub(crate) mod text;
+mod usual;
 mod utf8;
 
 use core::fmt;

@@ -216,26 +216,6 @@ impl<'data> Cursor<'data> {
         found
     }
 
-    /// [`Cursor::unsigned`] for up to 15 digits without a zero in front, where words are 64 bits
-    /// long; otherwise `None`. What follows is not looked at.
-    #[inline(always)]
-    pub(crate) const fn short_unsigned(&mut self) -> Option<u64> {
-        let (mut value, len) = raw::digits8(self.bytes, self.at);
-        if len == 0 || (len > 1 && self.peek() == b'0') {
-            return None;
-        }
-        self.advance(len);
-        if len == 8 {
-            let (low, len) = raw::digits8(self.bytes, self.at);
-            if len == 8 {
-                return None;
-            }
-            value = value.wrapping_mul(raw::power_of_ten(len)).wrapping_add(low);
-            self.advance(len);
-        }
-        Some(value)
-    }
-
     /// Takes an integer from 0 to 2⁶⁴ − 1 and nothing else that JSON calls a number.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
@@ -243,7 +223,10 @@ impl<'data> Cursor<'data> {
         let start = self.at;
         let mut value: u64 = 0;
         loop {
-            let (mut digits, mut len) = raw::digits8(self.bytes, self.at);
+            let (mut digits, mut len) = match raw::next8(self.bytes, self.at) {
+                Some(next) if FAST => raw::digits8(next),
+                _ => (0, 0),
+            };
             if len == 0 {
                 // One at a time: small machines, and the last bytes of a header.
                 let digit = self.peek().wrapping_sub(b'0');
