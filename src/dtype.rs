@@ -142,38 +142,6 @@ impl Dtype {
     }
 }
 
-impl Dtype {
-    /// How many of the 8 bytes of `next`, the first its least significant, are this name and the
-    /// quote behind it; `None` if others stand there, or the name is too long to tell.
-    #[inline(always)]
-    pub(crate) const fn leads(self, next: u64) -> Option<usize> {
-        let (quoted, mask) = match QUOTED.split_at_checked(raw::small(self.number())) {
-            Some((_, [entry, ..])) => *entry,
-            _ => (1, 0),
-        };
-        let len = raw::index(u64::BITS.wrapping_sub(mask.leading_zeros()) / 8);
-        if next & mask == quoted { Some(len) } else { None }
-    }
-}
-
-/// For each dtype its name with the quote behind it as one number, and a mask for as many bytes; for
-/// names that are too long what nothing is equal to.
-const QUOTED: [(u64, u64); Dtype::ALL.len()] = {
-    let mut table = [(1, 0); Dtype::ALL.len()];
-    let mut entries: &mut [(u64, u64)] = &mut table;
-    let mut rest = Dtype::ALL;
-    while let (Some((entry, others)), Some((dtype, dtypes))) =
-        (entries.split_first_mut(), rest.split_first())
-    {
-        let name = dtype.name().as_bytes();
-        if name.len() < 8 {
-            *entry = raw::quoted(name);
-        }
-        (entries, rest) = (others, dtypes);
-    }
-    table
-};
-
 /// The only dtype that may have a name, at the hash of that name.
 const BY_HASH: [Dtype; 64] = {
     let mut table = [Dtype::BOOL; 64];

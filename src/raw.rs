@@ -108,21 +108,53 @@ pub(crate) const fn special_bytes(word: usize) -> usize {
     (quote | backslash | control) & !word & HIGH
 }
 
-/// Whether the 64 bytes at `at` are all there and all ASCII.
+/// How many bytes stand before the first that is [special](special_bytes), a space or an exclamation
+/// mark, of which names are seldom made: that is found with less.
 #[inline(always)]
-pub(crate) const fn is_ascii64(bytes: &[u8], at: usize) -> bool {
-    const HIGH: u128 = (u128::MAX / 0xff) << 7;
-    let Some(chunk) = chunk::<64>(bytes, at) else { return false };
-    match chunk.as_chunks() {
-        ([a, b, c, d], []) => {
-            let all = u128::from_le_bytes(*a)
-                | u128::from_le_bytes(*b)
-                | u128::from_le_bytes(*c)
-                | u128::from_le_bytes(*d);
-            all & HIGH == 0
-        }
-        _ => false,
+pub(crate) const fn harmless_bytes(bytes: &[u8; 2 * WORD]) -> usize {
+    const ONES: usize = usize::MAX / 0xff;
+    const HIGH: usize = ONES << 7;
+    const BACKSLASHES: usize = ONES.wrapping_mul(b'\\' as usize);
+    const HASHES: usize = ONES.wrapping_mul(b'#' as usize);
+    /// Marks others, too, but none that is not ASCII, nor below the first that it should.
+    const fn marks(word: usize) -> usize {
+        (word.wrapping_sub(HASHES) | (word ^ BACKSLASHES).wrapping_sub(ONES)) & !word
     }
+    let (Some(first), Some(second)) = (bytes.first_chunk(), bytes.last_chunk()) else { return 0 };
+    let first = marks(usize::from_le_bytes(*first));
+    let second = marks(usize::from_le_bytes(*second));
+    if (first | second) & HIGH == 0 {
+        return 2 * WORD;
+    }
+    match first & HIGH {
+        0 => WORD + ((second & HIGH).trailing_zeros() / 8) as usize,
+        first => (first.trailing_zeros() / 8) as usize,
+    }
+}
+
+/// How many bytes at the start of `bytes` are ASCII, or less: as far as some steps tell.
+#[inline(always)]
+pub(crate) const fn ascii_bytes(bytes: &[u8]) -> usize {
+    const HIGH: u128 = (u128::MAX / 0xff) << 7;
+    // In a text of other characters the blocks would be tried in vain.
+    let Some((first, mut rest)) = bytes.split_first_chunk() else { return 0 };
+    let others = u128::from_le_bytes(*first) & HIGH;
+    if others != 0 {
+        return (others.trailing_zeros() / 8) as usize;
+    }
+    while let Some((block, more)) = rest.split_first_chunk::<128>() {
+        let mut all = 0;
+        let (mut words, _) = block.as_chunks();
+        while let [word, others @ ..] = words {
+            all |= u128::from_le_bytes(*word);
+            words = others;
+        }
+        if all & HIGH != 0 {
+            break;
+        }
+        rest = more;
+    }
+    bytes.len() - rest.len()
 }
 
 /// Whether the bytes at `at` begin with `literal`.
@@ -141,21 +173,35 @@ pub(crate) const fn starts_with<const N: usize>(
     }
 }
 
-/// Whether both are the same bytes, of which there are few.
+/// Whether both are the same bytes, of which there are few: a comparison of words, which may overlap.
 #[inline(always)]
 pub(crate) const fn same<const N: usize>(a: &[u8; N], b: &[u8; N]) -> bool {
-    let mut same = true;
-    let mut i = 0;
-    while i < N {
-        same &= a[i] == b[i];
-        i += 1;
+    /// Whether both begin, or end, with the same word.
+    macro_rules! words {
+        ($chunk:ident, $word:ident) => {
+            match (a.$chunk(), b.$chunk()) {
+                (Some(a), Some(b)) => $word::from_le_bytes(*a) == $word::from_le_bytes(*b),
+                _ => false,
+            }
+        };
     }
-    same
+    const { assert!(N <= 32) };
+    match N {
+        0 => true,
+        1 => words!(first_chunk, u8),
+        2 => words!(first_chunk, u16),
+        3 => words!(first_chunk, u16) && words!(last_chunk, u8),
+        4..8 => words!(first_chunk, u32) && words!(last_chunk, u32),
+        8..13 => words!(first_chunk, u64) && words!(last_chunk, u32),
+        13..17 => words!(first_chunk, u64) && words!(last_chunk, u64),
+        17..21 => words!(first_chunk, u128) && words!(last_chunk, u32),
+        _ => words!(first_chunk, u128) && words!(last_chunk, u128),
+    }
 }
 
-/// The first `len` bytes of `bytes`, which has the first in the lowest bits; zeros behind.
+/// Ones for the lowest `len` bytes.
 #[inline(always)]
-pub(crate) const fn first_bytes(bytes: u128, len: usize) -> u128 {
+pub(crate) const fn first_bytes(len: usize) -> u128 {
     const MASKS: [u128; 16] = {
         let mut masks = [0; 16];
         let mut i = 1;
@@ -165,7 +211,7 @@ pub(crate) const fn first_bytes(bytes: u128, len: usize) -> u128 {
         }
         masks
     };
-    if len < MASKS.len() { bytes & MASKS[len] } else { bytes }
+    if len < MASKS.len() { MASKS[len] } else { u128::MAX }
 }
 
 /// Whether both are the same bytes.
@@ -175,26 +221,20 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    let mut i = 0;
-    while FAST && let (Some((a0, a1)), Some((b0, b1))) = (two_words(a, i), two_words(b, i)) {
-        if (a0 ^ b0) | (a1 ^ b1) != 0 {
-            return false;
+    if FAST && let (Some(last_a), Some(last_b)) = (a.last_chunk(), b.last_chunk()) {
+        let (mut a, mut b) = (a, b);
+        while let Some((x, rest_a)) = a.split_first_chunk::<16>() {
+            let Some((y, rest_b)) = b.split_first_chunk() else { return false };
+            if !same(x, y) {
+                return false;
+            }
+            (a, b) = (rest_a, rest_b);
         }
-        i += 2 * WORD;
+        // The rest is the end of these, and what stands before it is equal.
+        return same::<16>(last_a, last_b);
     }
-    if FAST && let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
-        if x != y {
-            return false;
-        }
-        i += WORD;
-    }
-    if FAST && a.len() >= WORD {
-        // The rest is the end of the last word, and what stands before it is equal.
-        i = if i < a.len() { a.len() - WORD } else { i };
-        return match (word(a, i), word(b, i)) {
-            (Some(x), Some(y)) => x == y,
-            _ => true,
-        };
+    if FAST && a.len() >= 8 {
+        return same_at::<8>(a, b, 0) && same_at::<8>(a, b, a.len() - 8);
     }
     if FAST && a.len() >= 4 {
         return same_at::<4>(a, b, 0) && same_at::<4>(a, b, a.len() - 4);
@@ -202,6 +242,7 @@ pub(crate) const fn equal(a: &[u8], b: &[u8]) -> bool {
     if FAST && a.len() >= 2 {
         return same_at::<2>(a, b, 0) && same_at::<2>(a, b, a.len() - 2);
     }
+    let mut i = 0;
     while i < a.len() && i < b.len() {
         if a[i] != b[i] {
             return false;
@@ -256,79 +297,121 @@ type DoubleWord = u128;
 #[cfg(not(target_pointer_width = "64"))]
 type DoubleWord = u64;
 
-/// A 32-bit hash of text that is given two words at a time.
+/// A 32-bit hash of text that is given two words at a time: one of several, told apart by a seed.
+///
+/// Each step multiplies two words that depend on the text to twice their length and folds the halves,
+/// so that every bit of the text has its effect on every bit of the hash. The words themselves are
+/// folded in too, for one that was chosen to be zero hides the other in the product.
+///
+/// Seed 0 takes the least time, for names as they are. Who knows it can choose names of one hash: a
+/// second word that makes a factor of 1 cancels the first. The others multiply what they fold in, which
+/// leaves no factor that cancels, and each has factors of its own.
 #[derive(Clone, Copy)]
-pub(crate) struct Hasher(usize);
+pub(crate) struct Hasher {
+    state: usize,
+    seed: u32,
+}
 
 impl Hasher {
-    /// Digits of π, odd, cut to the machine's word.
-    const FACTORS: [usize; 2] =
-        [0x243f_6a88_85a3_08d3_u64 as usize, 0x1319_8a2e_0370_7345_u64 as usize];
+    /// Digits of π, odd, cut to the machine's word; each seed has two of them.
+    const FACTORS: [[usize; 2]; Self::SEEDS as usize] = [
+        [0x243f_6a88_85a3_08d3_u64 as usize, 0x1319_8a2e_0370_7345_u64 as usize],
+        [0xa409_3822_299f_31d1_u64 as usize, 0x082e_fa98_ec4e_6c89_u64 as usize],
+        [0x4528_21e6_38d0_1377_u64 as usize, 0xbe54_66cf_34e9_0c6d_u64 as usize],
+        [0xc0ac_29b7_c97c_50dd_u64 as usize, 0x3f84_d5b5_b547_0917_u64 as usize],
+    ];
 
-    pub(crate) const fn new() -> Self {
-        Self(0)
+    /// The seeds are less than this. Small machines have only the first.
+    pub(crate) const SEEDS: u32 = 4;
+
+    #[inline(always)]
+    pub(crate) const fn new(seed: u32) -> Self {
+        Self { state: 0, seed: if FAST { seed % Self::SEEDS } else { 0 } }
     }
 
-    /// Multiplies two words that depend on the text to twice their length and folds the halves,
-    /// so that every bit of the text has its effect on every bit of the hash. The words themselves
-    /// are folded in too, for one that was chosen to be zero hides the other in the product.
+    #[inline(always)]
+    const fn factors(self) -> [usize; 2] {
+        Self::FACTORS[self.seed as usize]
+    }
+
     #[inline(always)]
     pub(crate) const fn add(self, first: usize, second: usize) -> Self {
-        let (a, b) = (self.0 ^ first ^ Self::FACTORS[0], second ^ Self::FACTORS[1]);
+        let [f, g] = self.factors();
+        let (a, b) = (self.state ^ first ^ f, second ^ g);
         let product = (a as DoubleWord).wrapping_mul(b as DoubleWord);
-        Self(
-            (product >> usize::BITS) as usize
-                ^ product as usize
-                ^ a
-                ^ b.rotate_left(usize::BITS / 2),
-        )
+        let (low, high) = (product as usize, (product >> usize::BITS) as usize);
+        let state = if self.seed == 0 {
+            high ^ low ^ a ^ b.rotate_left(usize::BITS / 2)
+        } else {
+            low.wrapping_add(a.wrapping_mul(f)) ^ high.wrapping_add(b.wrapping_mul(g))
+        };
+        Self { state, ..self }
     }
 
     /// Ends the text of `len` bytes: the words hold its last `len % (2 * WORD)`, zeros behind.
     #[inline(always)]
     pub(crate) const fn finish(self, first: usize, second: usize, len: usize) -> u32 {
-        let hash = self.add(first, second).0 ^ len;
-        let hash = hash.wrapping_mul(Self::FACTORS[0]);
+        let [f, _] = self.factors();
+        let hash = (self.add(first, second).state ^ len).wrapping_mul(f);
         (hash >> (usize::BITS - 32)) as u32
     }
 
     /// The hash of `bytes`.
-    pub(crate) const fn hash(bytes: &[u8]) -> u32 {
-        let mut hasher = Self::new();
-        let mut at = 0;
-        while let Some((first, second)) = two_words(bytes, at) {
+    #[inline(always)]
+    pub(crate) const fn hash(bytes: &[u8], seed: u32) -> u32 {
+        let mut hasher = Self::new(seed);
+        let mut rest = bytes;
+        while let Some((two, more)) = rest.split_first_chunk() {
+            let (first, second) = words(two);
             hasher = hasher.add(first, second);
-            at += 2 * WORD;
+            rest = more;
         }
-        let (first, at) = match word(bytes, at) {
-            Some(word) => (word, at + WORD),
-            None => (last_bytes(bytes, at), bytes.len()),
-        };
-        hasher.finish(first, last_bytes(bytes, at), bytes.len())
+        let (first, second) = last_words(bytes, rest);
+        hasher.finish(first, second, bytes.len())
     }
 }
 
-/// The bytes from `at` on, which are fewer than a word, as a word with zeros behind them.
+/// Both words, the first byte of each the least significant.
 #[inline(always)]
-const fn last_bytes(bytes: &[u8], at: usize) -> usize {
-    let left = bytes.len().saturating_sub(at);
-    if left == 0 {
-        return 0;
+const fn words(bytes: &[u8; 2 * WORD]) -> (usize, usize) {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(second)) => {
+            (usize::from_le_bytes(*first), usize::from_le_bytes(*second))
+        }
+        _ => (0, 0),
     }
-    if FAST && bytes.len() >= WORD {
-        // One load of the last word, from which the bytes before are shifted out.
-        return match word(bytes, bytes.len() - WORD) {
-            Some(word) => word.unbounded_shr(8 * (WORD - left) as u32),
-            None => 0,
-        };
+}
+
+/// `rest`, the end of `bytes` and fewer than two words, as two words with zeros behind.
+#[inline(always)]
+const fn last_words(bytes: &[u8], rest: &[u8]) -> (usize, usize) {
+    if let Some(two) = bytes.last_chunk() {
+        // One load of the last two words, from which the bytes before are shifted out.
+        let (first, second) = words(two);
+        let both = (second as DoubleWord) << usize::BITS | first as DoubleWord;
+        let both = both.unbounded_shr(8 * (2 * WORD).saturating_sub(rest.len()) as u32);
+        return (both as usize, (both >> usize::BITS) as usize);
     }
-    let mut rest = 0;
-    let mut i = bytes.len();
-    while i > at {
-        i -= 1;
-        rest = rest << 8 | byte(bytes, i) as usize;
+    match rest.split_first_chunk() {
+        Some((first, rest)) => (usize::from_le_bytes(*first), last_word(bytes, rest)),
+        None => (last_word(bytes, rest), 0),
     }
-    rest
+}
+
+/// `rest`, the end of `bytes` and less than a word, as a word with zeros behind.
+#[inline(always)]
+const fn last_word(bytes: &[u8], rest: &[u8]) -> usize {
+    if let Some(word) = bytes.last_chunk() {
+        return usize::from_le_bytes(*word)
+            .unbounded_shr(8 * WORD.saturating_sub(rest.len()) as u32);
+    }
+    let mut word = 0;
+    let mut rest = rest;
+    while let [others @ .., byte] = rest {
+        word = word << 8 | *byte as usize;
+        rest = others;
+    }
+    word
 }
 
 /// Reads decimal digits: the value of those in `next`, the first its least significant byte, that come
@@ -350,28 +433,6 @@ pub(crate) const fn digits8(next: u64) -> (u64, usize) {
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
     (low.wrapping_add(high) >> 32, len as usize)
-}
-
-/// The bytes of `text`, fewer than 8, and a quote behind them as a number, the first byte the least
-/// significant, with a mask for as many bytes.
-pub(crate) const fn quoted(text: &[u8]) -> (u64, u64) {
-    let (mut number, mut mask) = (b'"' as u64, 0xff);
-    let mut i = text.len();
-    while i > 0 {
-        i -= 1;
-        number = number << 8 | byte(text, i) as u64;
-        mask = mask << 8 | 0xff;
-    }
-    (number, mask)
-}
-
-/// The 8 bytes at `at` as a number, the first the least significant.
-#[inline(always)]
-pub(crate) const fn next8(bytes: &[u8], at: usize) -> Option<u64> {
-    match chunk(bytes, at) {
-        Some(chunk) => Some(u64::from_le_bytes(*chunk)),
-        None => None,
-    }
 }
 
 /// The value of the 4 hexadecimal digits at `at`.

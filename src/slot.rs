@@ -22,10 +22,9 @@ pub struct Slot {
     pub(crate) end: u64,
     /// Of the name.
     pub(crate) hash: u32,
-    /// Slot `i`: where bucket `i` begins in the sequence of items. The first begins at 0; slot 0 has
-    /// the number of slots in use instead.
+    /// The head of a chain of the index by name.
     pub(crate) bucket: u32,
-    /// Slot `i`: item `i` of the sequence, the number of a slot.
+    /// The next of a chain, or an item of the sorted index.
     pub(crate) item: u32,
     pub(crate) dtype: Dtype,
     /// The length of the name, little-endian; [`Slot::LONG`] if that is no answer.
@@ -48,7 +47,7 @@ impl Slot {
 
     /// Stands for a name that is scanned again: it has escapes, its length does not fit, or the
     /// machine is small.
-    const LONG: [u8; 3] = [0xff; 3];
+    const LONG: u32 = 0xff_ffff;
 
     /// Makes this the slot of a tensor.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
@@ -62,16 +61,18 @@ impl Slot {
     }
 
     /// Makes this the slot of the string `text` at `at`.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) const fn set_key(&mut self, at: usize, text: Text<'_>) {
         self.name = raw::position(at);
-        self.name_len = match text.as_plain() {
-            Some(plain) if FAST => match raw::position(plain.len()).to_le_bytes() {
-                [a, b, c, 0] => [a, b, c],
-                _ => Self::LONG,
-            },
+        let len = match text.as_plain() {
+            Some(plain) if FAST && plain.len() < raw::index(Self::LONG) => {
+                raw::position(plain.len())
+            }
             _ => Self::LONG,
         };
-        self.hash = text.hash();
+        let [a, b, c, _] = len.to_le_bytes();
+        self.name_len = [a, b, c];
+        self.hash = text.hash(0);
         self.bucket = 0;
     }
 
@@ -80,11 +81,12 @@ impl Slot {
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn name<'data>(&self, bytes: &'data [u8]) -> Text<'data> {
         let start = raw::index(self.name);
-        if !FAST || matches!(self.name_len, Self::LONG) {
+        let [a, b, c] = self.name_len;
+        let len = u32::from_le_bytes([a, b, c, 0]);
+        if !FAST || len == Self::LONG {
             return entry::text_at(bytes, start);
         }
-        let [a, b, c] = self.name_len;
-        let len = raw::index(u32::from_le_bytes([a, b, c, 0]));
+        let len = raw::index(len);
         Text::new(raw::range(bytes, start, start.wrapping_add(len)), false)
     }
 }

@@ -53,37 +53,58 @@ impl<'data> RawEntries<'data> {
 
     /// Takes the next entry: a tensor is put into `tensor`; if it is the metadata its keys are put
     /// into `keys`, as far as that reaches.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
     pub(crate) const fn next(
         &mut self,
         tensor: &mut RawTensor<'data>,
         keys: &mut [Slot],
     ) -> Result<Taken, Error> {
+        if let Some(usual) = usual::take::<false>(&mut self.cursor, self.first, &mut self.guess) {
+            self.first = false;
+            *tensor = usual;
+            return checked(Ok(()), &mut self.cursor, tensor);
+        }
+        if !FAST {
+            return self.any(tensor, keys);
+        }
+        // What is borrowed by a call can't stay in registers.
+        let mut own = RawTensor::EMPTY;
+        let taken = self.any(&mut own, keys);
+        *tensor = own;
+        taken
+    }
+
+    /// [`next`](Self::next) for an entry that is spelled in any way.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline)]
+    const fn any(
+        &mut self,
+        tensor: &mut RawTensor<'data>,
+        keys: &mut [Slot],
+    ) -> Result<Taken, Error> {
         let cursor = &mut self.cursor;
-        if !usual::take(cursor, self.first, &mut self.guess, tensor) {
-            match cursor.next_key(self.first) {
-                Ok(true) => {}
-                Ok(false) => return self.close(),
-                Err(kind) => return Err(at(kind, cursor)),
-            }
-            tensor.name_at = cursor.at;
-            tensor.name = match key(cursor) {
-                Ok(name) => name,
-                Err(kind) => return Err(at(kind, cursor)),
-            };
-            if is_metadata(tensor.name) {
-                self.first = false;
-                return self.metadata(tensor.name_at, keys);
-            }
-            if let Err((kind, number)) = description::take(cursor, tensor) {
-                return Err(Error::new(kind, raw::wide(cursor.at), number));
-            }
+        if let Some(usual) = usual::take::<true>(cursor, self.first, &mut self.guess) {
+            self.first = false;
+            *tensor = usual;
+            return checked(Ok(()), cursor, tensor);
+        }
+        match cursor.next_key(self.first) {
+            Ok(true) => {}
+            Ok(false) => return self.close(),
+            Err(kind) => return Err(at(kind, cursor)),
         }
         self.first = false;
-        match description::check(cursor, tensor) {
-            Ok(()) => Ok(Taken::Tensor),
-            Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
+        tensor.name_at = cursor.at;
+        tensor.name = match key(cursor) {
+            Ok(name) => name,
+            Err(kind) => return Err(at(kind, cursor)),
+        };
+        if is_metadata(tensor.name) {
+            return self.metadata(tensor.name_at, keys);
         }
+        let taken = description::take(cursor, tensor);
+        checked(taken, cursor, tensor)
     }
 
     /// Takes the value of `__metadata__`, whose key stands at `name_at`.
@@ -107,6 +128,23 @@ impl<'data> RawEntries<'data> {
             return Err(at(ErrorKind::TrailingCharacters, &self.cursor));
         }
         Ok(Taken::End)
+    }
+}
+
+/// A tensor whose description was `taken`.
+#[inline(always)]
+const fn checked(
+    taken: Result<(), (ErrorKind, u64)>,
+    cursor: &mut Cursor<'_>,
+    tensor: &RawTensor<'_>,
+) -> Result<Taken, Error> {
+    let checked = match taken {
+        Ok(()) => description::check(cursor, tensor),
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(()) => Ok(Taken::Tensor),
+        Err((kind, number)) => Err(Error::new(kind, raw::wide(cursor.at), number)),
     }
 }
 

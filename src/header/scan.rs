@@ -223,10 +223,10 @@ impl<'data> Cursor<'data> {
         let start = self.at;
         let mut value: u64 = 0;
         loop {
-            let (mut digits, mut len) = match raw::next8(self.bytes, self.at) {
-                Some(next) if FAST => raw::digits8(next),
-                _ => (0, 0),
-            };
+            let (mut digits, mut len) = (0, 0);
+            if FAST && let Some(next) = raw::chunk(self.bytes, self.at) {
+                (digits, len) = raw::digits8(u64::from_le_bytes(*next));
+            }
             if len == 0 {
                 // One at a time: small machines, and the last bytes of a header.
                 let digit = self.peek().wrapping_sub(b'0');

@@ -162,13 +162,24 @@ impl<'data> Text<'data> {
         }
     }
 
-    /// The hash of the unescaped text.
-    pub(crate) const fn hash(&self) -> u32 {
-        if FAST && !self.escaped {
-            return Hasher::hash(self.raw);
+    /// The hash of the unescaped text, of those that [`Hasher`] has.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    pub(crate) const fn hash(&self, seed: u32) -> u32 {
+        match self.as_plain() {
+            Some(plain) if FAST && seed == 0 => Hasher::hash(plain, 0),
+            _ => self.hash_bytes(seed),
+        }
+    }
+
+    #[cfg_attr(target_pointer_width = "64", cold)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
+    const fn hash_bytes(&self, seed: u32) -> u32 {
+        if FAST && let Some(plain) = self.as_plain() {
+            return Hasher::hash(plain, seed);
         }
         let mut bytes = self.bytes();
-        let mut hasher = Hasher::new();
+        let mut hasher = Hasher::new(seed);
         let mut len: usize = 0;
         loop {
             let (first, more) = bytes.next_word();

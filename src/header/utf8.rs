@@ -9,8 +9,8 @@ use crate::raw::{self, FAST};
 pub(crate) const fn first_error(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < bytes.len() {
-        while FAST && raw::byte(bytes, at).is_ascii() && raw::is_ascii64(bytes, at) {
-            at = at.wrapping_add(64);
+        if FAST && raw::byte(bytes, at).is_ascii() {
+            at = at.wrapping_add(raw::ascii_bytes(raw::range(bytes, at, bytes.len())));
         }
         match sequence(bytes, at) {
             0 => return if at < bytes.len() { Some(at) } else { None },
