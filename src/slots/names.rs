@@ -32,6 +32,9 @@ struct Way {
 }
 
 impl Way {
+    /// That which is tried first.
+    const FIRST: Self = Self { chained: true, seed: 0 };
+
     /// The header has fewer tensors than this, as each takes 50 bytes of 2³².
     const NUMBERS: u32 = 1 << 27;
 
@@ -47,7 +50,7 @@ impl Way {
 
     const fn set(self, slots: &mut [Slot]) {
         let way = if !FAST { 0 } else { self.seed * 2 + if self.chained { 1 } else { 0 } };
-        set_bucket(slots, 0, way * Self::NUMBERS | raw::position(slots.len()));
+        set_bucket(slots, 0, (way * Self::NUMBERS) | raw::position(slots.len()));
     }
 }
 
@@ -60,21 +63,27 @@ pub(crate) const fn used(slots: &[Slot]) -> usize {
 
 /// Builds the index by name; an error says where two equal names stand.
 pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, u32)> {
+    build_from(bytes, slots, Way::FIRST)
+}
+
+/// [`build`] from one way on, whose hash the slots have.
+#[inline(always)]
+const fn build_from(bytes: &[u8], slots: &mut [Slot], mut way: Way) -> Result<(), (u32, u32)> {
     if slots.is_empty() {
         return Ok(());
     }
-    let mut seed = 0;
-    while FAST && slots.len() > 1 && seed < Hasher::SEEDS {
-        if seed > 0 {
-            hash_again(bytes, slots, seed);
-        }
+    while FAST && way.chained && slots.len() > 1 {
         if tri!(chain(bytes, slots)) {
-            Way { chained: true, seed }.set(slots);
+            way.set(slots);
             return Ok(());
         }
-        seed += 1;
+        if way.seed + 1 == Hasher::SEEDS {
+            break;
+        }
+        way.seed += 1;
+        hash_again(bytes, slots, way.seed);
     }
-    sort(bytes, slots, if seed > 0 { seed - 1 } else { 0 })
+    sort(bytes, slots, way.seed)
 }
 
 /// The slot, other than slot 0, that has the head of a hash's chain: the hash as a fraction of 2³²,
@@ -228,4 +237,119 @@ const fn search(bytes: &[u8], slots: &[Slot], name: &str, hash: u32) -> Option<u
         }
     }
     None
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+    use std::string::String;
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// Header text that has these names, and slots for them as a walk leaves them.
+    fn slots_of(names: &[String]) -> (Vec<u8>, Vec<Slot>) {
+        let mut bytes = Vec::new();
+        let mut slots = Vec::new();
+        for name in names {
+            bytes.push(b'"');
+            let (at, mut slot) = (bytes.len(), Slot::EMPTY);
+            // Every other one as escapes.
+            let escaped = slots.len() % 2 == 1;
+            for byte in name.bytes() {
+                match escaped {
+                    true => bytes.extend(format!("\\u{byte:04x}").bytes()),
+                    false => bytes.push(byte),
+                }
+            }
+            slot.set_key(at, Text::new(&bytes[at..], escaped));
+            bytes.push(b'"');
+            slots.push(slot);
+        }
+        (bytes, slots)
+    }
+
+    /// Names of all lengths around those of one word and two, and some that only their ends tell apart.
+    fn names(count: usize) -> Vec<String> {
+        let name = |i: usize| match i % 3 {
+            0 => format!("{}{i}", "x".repeat(i % 41)),
+            1 => format!("{i}{}", "x".repeat(i % 41)),
+            _ => format!("{i}"),
+        };
+        (0..count).map(name).collect()
+    }
+
+    fn assert_found(bytes: &[u8], slots: &[Slot], names: &[String]) {
+        assert_eq!(used(slots), names.len());
+        for (i, name) in names.iter().enumerate() {
+            assert_eq!(find(bytes, slots, name), Some(i), "{name}");
+            assert_eq!(find(bytes, slots, &format!("{name}y")), None);
+        }
+    }
+
+    /// Slots as a walk leaves them, but for the hash.
+    fn slots_for(way: Way, names: &[String]) -> (Vec<u8>, Vec<Slot>) {
+        let (bytes, mut slots) = slots_of(names);
+        if way.seed > 0 {
+            hash_again(&bytes, &mut slots, way.seed);
+        }
+        (bytes, slots)
+    }
+
+    /// Every way there is, from the first to the last.
+    fn ways() -> impl Iterator<Item = Way> {
+        let chained = (0..Hasher::SEEDS).map(|seed| Way { chained: true, seed });
+        chained.chain([Way { chained: false, seed: Hasher::SEEDS - 1 }])
+    }
+
+    #[test]
+    fn every_way_finds_every_name() {
+        for way in ways() {
+            for count in [1, 2, 3, 10, 500] {
+                let names = names(count);
+                let (bytes, mut slots) = slots_for(way, &names);
+                assert_eq!(build_from(&bytes, &mut slots, way), Ok(()));
+                let chained = Way::of(&slots).chained;
+                assert_eq!(chained, FAST && count > 1 && way.chained);
+                assert_found(&bytes, &slots, &names);
+            }
+        }
+    }
+
+    #[test]
+    fn every_way_finds_a_name_given_twice() {
+        for way in ways() {
+            for (first, second) in [(0, 1), (3, 8), (98, 99), (0, 99)] {
+                let mut names = names(100);
+                names[second] = names[first].clone();
+                let (bytes, mut slots) = slots_for(way, &names);
+                let places = (slots[first].name, slots[second].name);
+                let (a, b) = build_from(&bytes, &mut slots, way).err().unwrap_or_default();
+                assert_eq!((a.min(b), a.max(b)), places);
+            }
+        }
+    }
+
+    /// Names that were chosen to have one chain are hashed again, with as many seeds as they were
+    /// chosen for.
+    #[test]
+    fn a_long_chain_is_left_for_another_hash() {
+        const COUNT: usize = 60;
+        for seeds in 1..3 {
+            let one_chain = |name: &String| {
+                let text = Text::new(name.as_bytes(), false);
+                (0..seeds).all(|seed| bucket(text.hash(seed), COUNT) == 7)
+            };
+            let names = (0..).map(|i| format!("{i}")).filter(one_chain).take(COUNT);
+            let names: Vec<_> = names.collect();
+            let (bytes, mut slots) = slots_of(&names);
+            assert_eq!(build(&bytes, &mut slots), Ok(()));
+            let way = Way::of(&slots);
+            assert_eq!((way.chained, way.seed), if FAST { (true, seeds) } else { (false, 0) });
+            assert_found(&bytes, &slots, &names);
+        }
+    }
 }
