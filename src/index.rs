@@ -165,7 +165,7 @@ impl<'data, 'slots> Index<'data, 'slots> {
     #[must_use]
     pub const fn tensor(&self, name: &str) -> Option<TensorInfo<'data>> {
         match slots::find(self.header.bytes(), self.slots, name) {
-            Some(i) => self.by_offset(i),
+            Some(slot) => Some(TensorInfo::from_slot(self.header.bytes(), slot)),
             None => None,
         }
     }

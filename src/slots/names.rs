@@ -197,9 +197,13 @@ pub(super) const fn swap_items(slots: &mut [Slot], a: usize, b: usize) {
     set_item(slots, b, item_a);
 }
 
-/// The number of the slot whose tensor is called `name`.
+/// The slot whose tensor is called `name`.
 #[cfg_attr(target_pointer_width = "64", inline(always))]
-pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usize> {
+pub(crate) const fn find<'slots>(
+    bytes: &[u8],
+    slots: &'slots [Slot],
+    name: &str,
+) -> Option<&'slots Slot> {
     let way = Way::of(slots);
     let hash = Text::new(name.as_bytes(), false).hash(way.seed);
     if !way.chained {
@@ -209,7 +213,7 @@ pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usi
     while let Some(number) = next.checked_sub(1) {
         let slot = at(slots, raw::index(number));
         if slot.hash == hash && slot.name(bytes).is(name) {
-            return Some(raw::index(number));
+            return Some(slot);
         }
         next = if slot.item < next { slot.item } else { 0 };
     }
@@ -219,7 +223,12 @@ pub(crate) const fn find(bytes: &[u8], slots: &[Slot], name: &str) -> Option<usi
 /// [`find`] among slots that are sorted.
 #[cfg_attr(target_pointer_width = "64", cold)]
 #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-const fn search(bytes: &[u8], slots: &[Slot], name: &str, hash: u32) -> Option<usize> {
+const fn search<'slots>(
+    bytes: &[u8],
+    slots: &'slots [Slot],
+    name: &str,
+    hash: u32,
+) -> Option<&'slots Slot> {
     let name = Text::new(name.as_bytes(), false);
     let (mut low, mut high) = (0, slots.len());
     while low < high {
@@ -231,7 +240,7 @@ const fn search(bytes: &[u8], slots: &[Slot], name: &str, hash: u32) -> Option<u
             raw::order(raw::wide32(hash), raw::wide32(slot.hash))
         };
         match order {
-            Ordering::Equal => return Some(raw::index(at(slots, middle).item)),
+            Ordering::Equal => return Some(slot),
             Ordering::Less => high = middle,
             Ordering::Greater => low = middle + 1,
         }
@@ -285,8 +294,9 @@ mod tests {
     fn assert_found(bytes: &[u8], slots: &[Slot], names: &[String]) {
         assert_eq!(used(slots), names.len());
         for (i, name) in names.iter().enumerate() {
-            assert_eq!(find(bytes, slots, name), Some(i), "{name}");
-            assert_eq!(find(bytes, slots, &format!("{name}y")), None);
+            let found = find(bytes, slots, name).map(|slot| slot.name);
+            assert_eq!(found, Some(slots[i].name), "{name}");
+            assert!(find(bytes, slots, &format!("{name}y")).is_none());
         }
     }
 
