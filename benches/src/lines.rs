@@ -9,7 +9,7 @@ pub fn print<'a>(markdown: bool, narrow: usize, cells: impl IntoIterator<Item = 
             (true, _) => format!(" {cell} |"),
             (false, 0) => format!("{cell:26}"),
             (false, i) if i <= narrow => format!("{cell:>8}"),
-            (false, _) => format!("{cell:>14}"),
+            (false, _) => format!("{cell:>12}"),
         };
     }
     println!("{line}");
@@ -26,7 +26,17 @@ pub fn print_heads(markdown: bool, narrow: usize, heads: &[String]) {
 /// A ratio of times, and in parentheses of instructions.
 pub fn ratios(time: f64, instructions: Option<f64>) -> String {
     match instructions {
-        Some(instructions) => format!("{time:.1} ({instructions:.1})"),
-        None => format!("{time:.1}"),
+        Some(instructions) => format!("{} ({})", ratio(time), ratio(instructions)),
+        None => ratio(time),
+    }
+}
+
+/// With two digits or more.
+fn ratio(ratio: f64) -> String {
+    match ratio {
+        0.0..0.095 => format!("{ratio:.3}"),
+        0.095..0.995 => format!("{ratio:.2}"),
+        0.995..99.95 => format!("{ratio:.1}"),
+        _ => format!("{ratio:.0}"),
     }
 }

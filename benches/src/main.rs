@@ -25,6 +25,7 @@ mod numbers;
 #[cfg(feature = "std")]
 mod saves;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What the command line asks for.
@@ -32,6 +33,8 @@ pub struct Choice {
     names: Vec<String>,
     markdown: bool,
     callgrind: bool,
+    /// A library of peers in C++.
+    peers: Option<PathBuf>,
 }
 
 impl Choice {
@@ -42,9 +45,12 @@ impl Choice {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["count", "headers", file] => return headers::count(file.as_ref()),
+        ["count", "headers", file] => return headers::count(file.as_ref(), None),
+        ["count", "headers", file, peers] => {
+            return headers::count(file.as_ref(), Some(peers.as_ref()));
+        }
         ["count", "numbers"] => return numbers::count(),
         #[cfg(feature = "std")]
         ["save", name, source, target] => {
@@ -52,9 +58,14 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
+    let peers = arguments.iter().position(|argument| argument == "--peers").map(|at| {
+        let mut peers = arguments.drain(at..(at + 2).min(arguments.len()));
+        PathBuf::from(peers.nth(1).expect("--peers PATH"))
+    });
     let (flags, names): (Vec<_>, _) = arguments.into_iter().partition(|a| a.starts_with("--"));
     let has = |flag: &str| flags.iter().any(|other| other == flag);
-    let choice = Choice { names, markdown: has("--markdown"), callgrind: !has("--no-callgrind") };
+    let (markdown, callgrind) = (has("--markdown"), !has("--no-callgrind"));
+    let choice = Choice { names, markdown, callgrind, peers };
     let all = !["--headers", "--numbers", "--saves"].iter().any(|flag| has(flag));
     let mut holds = true;
     if all || has("--headers") {

@@ -8,7 +8,8 @@ use std::process::Command;
 use memmap2::MmapOptions;
 use safetensors_core::{Header, Index, Slot};
 
-use super::work::Input;
+use super::input::Input;
+use super::peers::cpp::{self, Peers};
 
 /// The models of `make_headers.py`, and whether the floors hold for them: not for those of a few
 /// tensors, nor for one that is all escapes.
@@ -39,7 +40,7 @@ pub fn all() -> Vec<(String, PathBuf)> {
     names.map(|name| (name.clone(), folder.join(name + ".safetensors"))).collect()
 }
 
-/// Whether the floors hold for this file.
+/// Whether the floors hold for the file of this name.
 pub fn has_floors(name: &str) -> bool {
     MODELS.iter().any(|(model, floors)| {
         *floors && name.strip_prefix(model).is_some_and(|order| order == ".offset")
@@ -47,7 +48,12 @@ pub fn has_floors(name: &str) -> bool {
 }
 
 /// Calls `job` with the file, or with its beginning: valgrind can't map 600 GB.
-pub fn with_input<R>(path: &Path, head_only: bool, job: impl FnOnce(&mut Input<'_>) -> R) -> R {
+pub fn with_input<R>(
+    path: &Path,
+    head_only: bool,
+    peers: Option<&Peers>,
+    job: impl FnOnce(&mut Input<'_>) -> R,
+) -> R {
     let mut file = File::open(path).unwrap();
     let mut prefix = [0; 8];
     file.read_exact(&mut prefix).unwrap();
@@ -62,5 +68,13 @@ pub fn with_input<R>(path: &Path, head_only: bool, job: impl FnOnce(&mut Input<'
     let mut slots = vec![Slot::EMPTY; header.scan().unwrap().slots_needed()];
     let index = Index::build(head, &mut slots).unwrap();
     let names: Vec<String> = index.names().map(|name| name.to_string()).collect();
-    job(&mut Input { file: &map, head, names: &names, slots: &mut slots })
+    job(&mut Input {
+        file: &map,
+        head,
+        names: &names,
+        slots: &mut slots,
+        scratch: Vec::new(),
+        simd_json: simd_json::Buffers::new(head.len()),
+        cpp: peers.map(|peers| cpp::Input::new(peers, head, &names)),
+    })
 }

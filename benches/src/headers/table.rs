@@ -1,110 +1,124 @@
-//! The table and the floors.
+//! The tables and the floors.
 
-use std::path::Path;
-
-use super::files::{has_floors, with_input};
-use super::work::{ALL, Job};
+use super::files::has_floors;
+use super::line::Line;
+use super::work::Job;
 use crate::floors::{Floor, Misses};
-use crate::{lines, measure};
+use crate::{Choice, lines};
 
-/// A column: how many times the work of another is that of ours.
-struct Column {
+/// A kind of work: how many times as long others take for it as this crate.
+struct Table {
     title: &'static str,
     ours: Job,
-    theirs: Job,
-    floor: Floor,
+    columns: &'static [Column],
+    /// Those in C++.
+    cpp: &'static [Column],
+    legend: &'static str,
 }
 
-const COLUMNS: [Column; 5] = [
-    column("scan/ref", Job::Scan, Job::ReferenceParse, Floor::Both(8.0)),
-    column("scan/sonic", Job::Scan, Job::SonicEntries, Floor::Time(1.0)),
-    column("scan/sonic+", Job::Scan, Job::SonicFields, Floor::None),
-    column("parse/ref", Job::Parse, Job::ReferenceParse, Floor::Both(6.0)),
-    column("look-up/ref", Job::Lookups, Job::ReferenceLookups, Floor::Both(5.0)),
+/// Another one, and below which ratio a promise is broken.
+type Column = (&'static str, Job, Floor);
+
+const TABLES: [Table; 4] = [
+    Table {
+        title: "scan",
+        ours: Job::Scan,
+        columns: &[
+            ("reference", Job::ReferenceParse, Floor::Both(8.0)),
+            ("json-core", Job::CoreJson, Floor::None),
+            ("sonic", Job::SonicEntries, Floor::Time(1.0)),
+            ("sonic+", Job::SonicFields, Floor::None),
+            ("simd tape", Job::SimdTape, Floor::None),
+            ("memchr", Job::Memchr, Floor::None),
+            ("memcpy", Job::Memcpy, Floor::None),
+        ],
+        cpp: &[],
+        legend: "\
+scan: every rule but duplicates, without slots. reference: its parse. json-core: serde-json-core into
+types that keep nothing. sonic: sonic-rs lazily, entries only; sonic+: with fields and numbers. simd
+tape: simd-json as a tape, with the copy that it writes on. memchr, memcpy of the header: floors.",
+    },
+    Table {
+        title: "parse",
+        ours: Job::Parse,
+        columns: &[
+            ("reference", Job::ReferenceParse, Floor::Both(6.0)),
+            ("sonic", Job::SonicDom, Floor::None),
+            ("simd-json", Job::SimdDom, Floor::None),
+        ],
+        cpp: &[("glaze", Job::GlazeParse, Floor::None), ("st-cpp", Job::CppParse, Floor::None)],
+        legend: "\
+parse: every rule, into slots. sonic, simd-json: into a tree of values, which checks none of the format.
+glaze: into types and a hash map; st-cpp: safetensors-cpp, which checks no offsets in that.",
+    },
+    Table {
+        title: "parse, look up all",
+        ours: Job::LookUps,
+        columns: &[
+            ("reference", Job::ReferenceLookUps, Floor::Both(5.0)),
+            ("simd-json", Job::SimdLookUps, Floor::None),
+        ],
+        cpp: &[("glaze", Job::GlazeLookUps, Floor::None), ("st-cpp", Job::CppLookUps, Floor::None)],
+        legend: "\
+parse, look up all: the same, and every name looked up once. The tree of sonic-rs has no index for that.",
+    },
+    Table {
+        title: "header alone",
+        ours: Job::Open,
+        columns: &[
+            ("read_meta…", Job::ReferenceReadMetadata, Floor::None),
+            ("Metadata", Job::ReferenceMetadata, Floor::None),
+        ],
+        cpp: &[],
+        legend: "\
+header alone: every rule, into slots, from the bytes of the header. read_meta…: the reference's
+read_metadata, which takes the whole file; Metadata: what it makes of the header, by way of serde_json.",
+    },
 ];
 
-const fn column(title: &'static str, ours: Job, theirs: Job, floor: Floor) -> Column {
-    Column { title, ours, theirs, floor }
-}
-
 const LEGEND: &str = "\
-MB/s of header: scan without slots, parse into slots, parse and look up every name.
-Ratios: how many times as long the other takes (how many times as many instructions).
-ref: the safetensors crate, its parse, or parse and look-up of every name.
-sonic: sonic-rs, lazily, entries only; sonic+: with fields and numbers.";
-
-/// What was measured on one file.
-pub struct Line {
-    tensors: usize,
-    head_len: usize,
-    times: Vec<f64>,
-    instructions: Option<Vec<u64>>,
-}
-
-impl Line {
-    pub fn measure(path: &Path, callgrind: bool) -> Self {
-        let count = || measure::instructions(&["headers".as_ref(), path.as_ref()], ALL.len());
-        with_input(path, false, |input| Self {
-            tensors: input.names.len(),
-            head_len: input.head.len(),
-            times: measure::times(input, &ALL.map(|(work, _)| work)),
-            instructions: callgrind.then(count).flatten(),
-        })
-    }
-
-    fn megabytes_per_second(&self, job: Job) -> f64 {
-        self.head_len as f64 / self.times[job as usize] / 1e6
-    }
-
-    /// In time, in instructions.
-    fn ratios(&self, column: &Column) -> (f64, Option<f64>) {
-        let (ours, theirs) = (column.ours as usize, column.theirs as usize);
-        let time = self.times[theirs] / self.times[ours];
-        (time, self.instructions.as_ref().map(|counts| counts[theirs] as f64 / counts[ours] as f64))
-    }
-}
-
-/// Prints lines as they come, and remembers which floors they miss.
-pub struct Table {
-    markdown: bool,
-    misses: Misses,
-}
+MB/s of header; how many times as long others take (how many times as many instructions): above 1 this
+crate is faster.";
 
 /// The cells that are not ratios, but for the first.
-const NARROW: usize = 4;
+const NARROW: usize = 2;
 
-impl Table {
-    pub fn new(markdown: bool) -> Self {
-        let titles = COLUMNS.map(|column| column.title);
-        let heads = ["header", "tensors", "scan", "parse", "look-up"];
-        let heads: Vec<_> = heads.iter().chain(&titles).map(|head| head.to_string()).collect();
-        lines::print_heads(markdown, NARROW, &heads);
-        Self { markdown, misses: Misses::default() }
-    }
-
-    pub fn add(&mut self, name: &str, line: &Line) {
-        let mut cells = vec![name.to_owned(), line.tensors.to_string()];
-        for job in [Job::Scan, Job::Parse, Job::Lookups] {
-            cells.push(format!("{:.0}", line.megabytes_per_second(job)));
+/// Prints the tables, and returns whether all floors hold.
+pub fn print(measured: &[Line], choice: &Choice) -> bool {
+    let mut misses = Misses::default();
+    let mut floors = Vec::new();
+    for table in &TABLES {
+        let cpp = if choice.peers.is_some() { table.cpp } else { &[] };
+        let columns: Vec<Column> = table.columns.iter().chain(cpp).copied().collect();
+        let heads = [table.title, "tensors", "MB/s"].into_iter();
+        let heads = heads.chain(columns.iter().map(|(title, ..)| *title));
+        lines::print_heads(choice.markdown, NARROW, &heads.map(str::to_owned).collect::<Vec<_>>());
+        for line in measured {
+            print_line(table, &columns, line, choice.markdown, &mut misses);
         }
-        for column in &COLUMNS {
-            let (time, instructions) = line.ratios(column);
-            cells.push(lines::ratios(time, instructions));
-            let floor = if has_floors(name) { column.floor } else { Floor::None };
-            let name = format!("{name} {}", column.title);
-            self.misses.compare(floor, (time, instructions), &name);
+        println!("\n{}\n", table.legend);
+        for (title, _, floor) in columns {
+            if let Floor::Both(floor) | Floor::Time(floor) = floor {
+                floors.push(format!("{}/{title} {floor}", table.title));
+            }
         }
-        lines::print(self.markdown, NARROW, &cells);
     }
+    println!("{LEGEND}\n\nFloors: {}.", floors.join(", "));
+    misses.finish()
+}
 
-    /// Whether all floors hold.
-    pub fn finish(self) -> bool {
-        println!("\n{LEGEND}");
-        let floors = COLUMNS.iter().filter_map(|column| match column.floor {
-            Floor::None => None,
-            Floor::Both(floor) | Floor::Time(floor) => Some(format!("{} {floor}", column.title)),
-        });
-        println!("\nFloors: {}.", floors.collect::<Vec<_>>().join(", "));
-        self.misses.finish()
+fn print_line(table: &Table, columns: &[Column], line: &Line, markdown: bool, misses: &mut Misses) {
+    let speed = line.megabytes_per_second(table.ours);
+    let mut cells = vec![line.name.clone(), line.tensors.to_string(), format!("{speed:.0}")];
+    for (title, theirs, floor) in columns {
+        let Some((time, instructions)) = line.ratios(table.ours, *theirs) else {
+            cells.push("refused".to_owned());
+            continue;
+        };
+        cells.push(lines::ratios(time, instructions));
+        let floor = if has_floors(&line.name) { *floor } else { Floor::None };
+        let name = format!("{} {}/{title}", line.name, table.title);
+        misses.compare(floor, (time, instructions), &name);
     }
+    lines::print(markdown, NARROW, &cells);
 }

@@ -4,133 +4,81 @@
 //! files: that leaves the comparison with the file's length out of ours, and the reference's layout
 //! check out of the reference's, in whose favour it is.
 
-use std::hint::black_box;
+use super::input::{Found, Input};
+use super::peers::{core_json, cpp, least, ours, reference, simd, sonic};
 
-use reference::tensor::Metadata;
-use safetensors_core::{Header, Index, SafeTensors, Slot};
-use sonic_rs::{JsonValueTrait, LazyValue};
+pub type Run = fn(&mut Input<'_>);
 
-/// What a piece of work gets.
-pub struct Input<'a> {
-    pub file: &'a [u8],
-    /// The file up to the end of its header.
-    pub head: &'a [u8],
-    /// In header order.
-    pub names: &'a [String],
-    /// As many as a parse needs.
-    pub slots: &'a mut [Slot],
+/// Returns nothing if it refuses the header.
+pub type Find = fn(&mut Input<'_>) -> Option<Found>;
+
+pub struct Work {
+    pub on_file: Run,
+    pub on_head: Run,
+    /// To check it; what takes bytes for bytes has none.
+    pub found: Option<Find>,
 }
 
-impl<'a> Input<'a> {
-    fn json(&self) -> &'a [u8] {
-        &self.head[8..]
+impl Work {
+    /// What works on the header, whether the file is there or not.
+    pub const fn of_head(run: Run, found: Find) -> Self {
+        Self { on_file: run, on_head: run, found: Some(found) }
     }
 }
-
-pub type Work = fn(&mut Input<'_>);
 
 /// A piece of work; an index into [`ALL`] and into what was measured.
 #[derive(Clone, Copy)]
 pub enum Job {
     Scan,
     Parse,
-    Lookups,
+    LookUps,
+    Open,
     ReferenceParse,
-    ReferenceLookups,
+    ReferenceLookUps,
+    ReferenceReadMetadata,
+    ReferenceMetadata,
+    CoreJson,
     SonicEntries,
     SonicFields,
+    SonicDom,
+    SimdTape,
+    SimdDom,
+    SimdLookUps,
+    Memchr,
+    Memcpy,
+    GlazeParse,
+    GlazeLookUps,
+    CppParse,
+    CppLookUps,
 }
 
-/// On files, on headers; in the order of [`Job`].
-pub const ALL: [(Work, Work); 7] = [
-    (scan, head_scan),
-    (parse, head_parse),
-    (lookups, head_lookups),
-    (reference_parse, head_reference_parse),
-    (reference_lookups, head_reference_lookups),
-    (sonic_entries, sonic_entries),
-    (sonic_fields, sonic_fields),
+/// In the order of [`Job`].
+const ALL: [Work; 21] = [
+    ours::SCAN,
+    ours::PARSE,
+    ours::LOOK_UPS,
+    ours::OPEN,
+    reference::PARSE,
+    reference::LOOK_UPS,
+    reference::READ_METADATA,
+    reference::METADATA,
+    core_json::SCAN,
+    sonic::ENTRIES,
+    sonic::FIELDS,
+    sonic::DOM,
+    simd::TAPE,
+    simd::DOM,
+    simd::LOOK_UPS,
+    least::MEMCHR,
+    least::MEMCPY,
+    cpp::GLAZE_PARSE,
+    cpp::GLAZE_LOOK_UPS,
+    cpp::SAFETENSORS_CPP_PARSE,
+    cpp::SAFETENSORS_CPP_LOOK_UPS,
 ];
 
-fn scan(input: &mut Input<'_>) {
-    black_box(SafeTensors::scan(black_box(input.file)).unwrap());
-}
-
-fn head_scan(input: &mut Input<'_>) {
-    black_box(Header::read(black_box(input.head)).unwrap().scan().unwrap());
-}
-
-fn parse(input: &mut Input<'_>) {
-    black_box(SafeTensors::parse(black_box(input.file), input.slots).unwrap());
-}
-
-fn head_parse(input: &mut Input<'_>) {
-    black_box(Index::build(black_box(input.head), input.slots).unwrap());
-}
-
-fn lookups(input: &mut Input<'_>) {
-    let model = SafeTensors::parse(black_box(input.file), input.slots).unwrap();
-    for name in input.names {
-        black_box(model.tensor(name).unwrap().data());
-    }
-}
-
-fn head_lookups(input: &mut Input<'_>) {
-    let index = Index::build(black_box(input.head), input.slots).unwrap();
-    for name in input.names {
-        black_box(index.tensor(name).unwrap().data_offsets());
-    }
-}
-
-fn reference_parse(input: &mut Input<'_>) {
-    black_box(reference::SafeTensors::deserialize(black_box(input.file)).unwrap());
-}
-
-fn head_reference_parse(input: &mut Input<'_>) {
-    let json = std::str::from_utf8(black_box(input.json())).unwrap();
-    black_box(serde_json::from_str::<Metadata>(json).unwrap());
-}
-
-fn reference_lookups(input: &mut Input<'_>) {
-    let model = reference::SafeTensors::deserialize(black_box(input.file)).unwrap();
-    for name in input.names {
-        black_box(model.tensor(name).unwrap().data());
-    }
-}
-
-fn head_reference_lookups(input: &mut Input<'_>) {
-    let json = std::str::from_utf8(black_box(input.json())).unwrap();
-    let metadata: Metadata = serde_json::from_str(json).unwrap();
-    for name in input.names {
-        // What `SafeTensors::tensor` of the reference does before it slices.
-        black_box(metadata.info(name).unwrap().data_offsets);
-    }
-}
-
-/// The entries without a look into them: the least that sonic-rs can do.
-fn sonic_entries(input: &mut Input<'_>) {
-    for entry in sonic_rs::to_object_iter(black_box(input.json())) {
-        black_box(entry.unwrap());
-    }
-}
-
-/// The entries, the fields in them, and the numbers in those: what it takes to find a tensor, but
-/// for checks.
-fn sonic_fields(input: &mut Input<'_>) {
-    for entry in sonic_rs::to_object_iter(black_box(input.json())) {
-        let (_, value) = entry.unwrap();
-        for field in value.into_object_iter().unwrap() {
-            sonic_field(field.unwrap().1);
-        }
-    }
-}
-
-fn sonic_field(value: LazyValue<'_>) {
-    if !value.is_array() {
-        black_box(value);
-        return;
-    }
-    for number in value.into_array_iter().unwrap() {
-        black_box(number.unwrap().as_u64().unwrap());
-    }
+/// All of them, those in C++ if they were loaded.
+pub fn all(cpp: bool) -> &'static [Work] {
+    const IN_RUST: usize = Job::GlazeParse as usize;
+    if cpp { &ALL } else { &ALL[..IN_RUST] }
 }
