@@ -65,18 +65,6 @@ struct Header {
   std::unordered_map<std::string, Tensor> tensors;
 };
 
-bool read(const Input &input, Header &header) {
-  // It lies in a file, and nothing is behind it that ends it.
-  constexpr glz::opts options{.null_terminated = false, .error_on_unknown_keys = false};
-  const auto json = reinterpret_cast<const char *>(input.head + 8);
-  return !glz::read<options>(header, std::string_view(json, input.head_len - 8));
-}
-
-bool read(const Input &input, safetensors::safetensors_t &model) {
-  std::string warning, error;
-  return safetensors::mmap_from_memory(input.head, input.head_len, "", &model, &warning, &error);
-}
-
 } // namespace peers
 
 template <> struct glz::meta<peers::Dtype> {
@@ -90,6 +78,22 @@ template <> struct glz::meta<peers::Header> {
   static constexpr auto value = glz::object("__metadata__", &peers::Header::metadata);
   static constexpr auto unknown_read{&peers::Header::tensors};
 };
+
+namespace peers {
+
+bool read(const Input &input, Header &header) {
+  // It lies in a file, and nothing is behind it that ends it.
+  constexpr glz::opts options{.null_terminated = false, .error_on_unknown_keys = false};
+  const auto json = reinterpret_cast<const char *>(input.head + 8);
+  return !glz::read<options>(header, std::string_view(json, input.head_len - 8));
+}
+
+bool read(const Input &input, safetensors::safetensors_t &model) {
+  std::string warning, error;
+  return safetensors::mmap_from_memory(input.head, input.head_len, "", &model, &warning, &error);
+}
+
+} // namespace peers
 
 using namespace peers;
 

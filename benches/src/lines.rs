@@ -31,11 +31,10 @@ pub fn ratios(time: f64, instructions: Option<f64>) -> String {
     }
 }
 
-/// With two digits or more.
+/// With two digits and more.
 fn ratio(ratio: f64) -> String {
     match ratio {
-        0.0..0.095 => format!("{ratio:.3}"),
-        0.095..0.995 => format!("{ratio:.2}"),
+        0.0..0.995 => format!("{ratio:.2}"),
         0.995..99.95 => format!("{ratio:.1}"),
         _ => format!("{ratio:.0}"),
     }

@@ -47,9 +47,9 @@ impl Choice {
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["count", "headers", file] => return headers::count(file.as_ref(), None),
-        ["count", "headers", file, peers] => {
-            return headers::count(file.as_ref(), Some(peers.as_ref()));
+        ["count", "headers", jobs, file] => return headers::count(jobs, file.as_ref(), None),
+        ["count", "headers", jobs, file, peers] => {
+            return headers::count(jobs, file.as_ref(), Some(peers.as_ref()));
         }
         ["count", "numbers"] => return numbers::count(),
         #[cfg(feature = "std")]

@@ -73,7 +73,7 @@ pub fn with_input<R>(
         head,
         names: &names,
         slots: &mut slots,
-        scratch: Vec::new(),
+        scratch: Vec::with_capacity(head.len()),
         simd_json: simd_json::Buffers::new(head.len()),
         cpp: peers.map(|peers| cpp::Input::new(peers, head, &names)),
     })
