@@ -1,21 +1,5 @@
-//! Prints how fast the crate reads headers, converts numbers and saves files, as ratios to others in the same run.
-//!
-//! ```text
-//! cargo run --release --manifest-path benches/Cargo.toml -- [FLAG…] [NAME…]
-//! cargo run --release --manifest-path benches/Cargo.toml --features std -- --numbers --saves [FLAG…] [NAME…]
-//! ```
-//!
-//! `--headers`, `--numbers` and (with `std`) `--saves` print one table, none of them all. A name chooses lines: `gpt2`,
-//! `.offset`, `F16`. `--markdown` prints tables of Markdown. `--check` fails when a floor is missed
-//! by instruction counts, which do not depend on what else the machine does, or by time without
-//! valgrind, which `--no-callgrind` leaves out.
-//!
-//! The feature `std` is that of the crate, which saving takes. It makes a difference for numbers as
-//! well: half then finds out what the processor knows. There is one half in a program, so that it takes
-//! two.
-//!
-//! sonic-rs chooses its vector instructions when it is compiled: `RUSTFLAGS=-Ctarget-cpu=x86-64-v3`
-//! gives it AVX2. Not `native`, as valgrind knows no AVX-512.
+//! Prints how fast the crate reads headers, writes, converts numbers and saves files, as ratios to others
+//! in the same run. README.md says how to call it, and what the tables mean.
 
 mod floors;
 mod headers;
@@ -24,6 +8,7 @@ mod measure;
 mod numbers;
 #[cfg(feature = "std")]
 mod saves;
+mod writes;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +36,7 @@ fn main() -> ExitCode {
         ["count", "headers", jobs, file, peers] => {
             return headers::count(jobs, file.as_ref(), Some(peers.as_ref()));
         }
+        ["count", "writes", file] => return writes::count(file.as_ref()),
         ["count", "numbers"] => return numbers::count(),
         #[cfg(feature = "std")]
         ["save", name, source, target] => {
@@ -66,10 +52,13 @@ fn main() -> ExitCode {
     let has = |flag: &str| flags.iter().any(|other| other == flag);
     let (markdown, callgrind) = (has("--markdown"), !has("--no-callgrind"));
     let choice = Choice { names, markdown, callgrind, peers };
-    let all = !["--headers", "--numbers", "--saves"].iter().any(|flag| has(flag));
+    let all = !["--headers", "--writes", "--numbers", "--saves"].iter().any(|flag| has(flag));
     let mut holds = true;
     if all || has("--headers") {
         holds &= headers::print(&choice);
+    }
+    if all || has("--writes") {
+        writes::print(&choice);
     }
     if all || has("--numbers") {
         holds &= numbers::print(&choice);

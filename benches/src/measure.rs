@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 7;
 /// The least that one measurement takes, so that neither the clock's grain nor a short interruption
 /// shows.
 const LEAST: Duration = Duration::from_millis(10);

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use memmap2::MmapOptions;
+use memmap2::{Mmap, MmapOptions};
 use safetensors_core::{Header, Index, Slot};
 
 use super::input::Input;
@@ -54,15 +54,7 @@ pub fn with_input<R>(
     peers: Option<&Peers>,
     job: impl FnOnce(&mut Input<'_>) -> R,
 ) -> R {
-    let mut file = File::open(path).unwrap();
-    let mut prefix = [0; 8];
-    file.read_exact(&mut prefix).unwrap();
-    let mut options = MmapOptions::new();
-    if head_only {
-        options.len(Header::len_from_prefix(prefix).unwrap());
-    }
-    // SAFETY: nobody changes the file while this program runs.
-    let map = unsafe { options.map(&file) }.unwrap();
+    let map = map(path, head_only);
     let header = Header::read(&map).unwrap();
     let head = &map[..header.data_start() as usize];
     let mut slots = vec![Slot::EMPTY; header.scan().unwrap().slots_needed()];
@@ -77,4 +69,23 @@ pub fn with_input<R>(
         simd_json: simd_json::Buffers::new(head.len()),
         cpp: peers.map(|peers| cpp::Input::new(peers, head, &names)),
     })
+}
+
+/// Calls `job` with what the header says.
+pub fn with_index<R>(path: &Path, job: impl FnOnce(Index<'_, '_>) -> R) -> R {
+    let map = map(path, true);
+    let mut slots = vec![Slot::EMPTY; Header::read(&map).unwrap().scan().unwrap().slots_needed()];
+    job(Index::build(&map, &mut slots).unwrap())
+}
+
+fn map(path: &Path, head_only: bool) -> Mmap {
+    let mut file = File::open(path).unwrap();
+    let mut prefix = [0; 8];
+    file.read_exact(&mut prefix).unwrap();
+    let mut options = MmapOptions::new();
+    if head_only {
+        options.len(Header::len_from_prefix(prefix).unwrap());
+    }
+    // SAFETY: nobody changes the file while this program runs.
+    unsafe { options.map(&file) }.unwrap()
 }

@@ -1,6 +1,6 @@
 //! How fast headers are read, by this crate and by others.
 
-mod files;
+pub mod files;
 mod input;
 mod line;
 mod peers;

@@ -24,13 +24,16 @@ const fn row_of_half(name: &'static str, ours: Work, half: Work) -> Row {
     Row { name, ours, half: Some(half) }
 }
 
-pub const ROWS: [Row; 21] = [
+pub const ROWS: [Row; 24] = [
     row_of_half("F16 to f32", |b| decode(b, Dtype::F16), half_decode_f16),
     row_of_half("BF16 to f32", |b| decode(b, Dtype::BF16), half_decode_bf16),
     row("F8_E4M3 to f32", |b| decode(b, Dtype::F8_E4M3)),
     row("F8_E5M2 to f32", |b| decode(b, Dtype::F8_E5M2)),
+    row("F8_E4M3FNUZ to f32", |b| decode(b, Dtype::F8_E4M3FNUZ)),
+    row("F8_E5M2FNUZ to f32", |b| decode(b, Dtype::F8_E5M2FNUZ)),
     row("F8_E8M0 to f32", |b| decode(b, Dtype::F8_E8M0)),
     row("F6_E2M3 to f32", |b| decode(b, Dtype::F6_E2M3)),
+    row("F6_E3M2 to f32", |b| decode(b, Dtype::F6_E3M2)),
     row("F4 to f32", |b| decode(b, Dtype::F4)),
     row("I8 to f32", |b| decode(b, Dtype::I8)),
     row("I64 to f32", |b| decode(b, Dtype::I64)),
