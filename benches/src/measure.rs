@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 7;
 /// The least that one measurement takes, so that neither the clock's grain nor a short interruption
 /// shows.
-const LEAST: Duration = Duration::from_millis(10);
+const LEAST: Duration = Duration::from_millis(5);
 
 /// The median time of each piece of work, in seconds. All take turns in every round, so that a
 /// machine that changes its speed changes it for all.

@@ -66,13 +66,13 @@ parse, look up all: the same, and every name looked up once. The tree of sonic-r
         title: "header alone",
         ours: Job::Open,
         columns: &[
-            ("read_meta…", Job::ReferenceReadMetadata, Floor::None),
+            ("reference", Job::ReferenceParse, Floor::None),
             ("Metadata", Job::ReferenceMetadata, Floor::None),
         ],
         cpp: &[],
         legend: "\
-header alone: every rule, into slots, from the bytes of the header. read_meta…: the reference's
-read_metadata, which takes the whole file; Metadata: what it makes of the header, by way of serde_json.",
+header alone: every rule, into slots, from the bytes of the header. reference: its parse, which takes the
+whole file; Metadata: what it makes of the header, by way of serde_json.",
     },
 ];
 

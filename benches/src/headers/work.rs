@@ -35,7 +35,6 @@ pub enum Job {
     Open,
     ReferenceParse,
     ReferenceLookUps,
-    ReferenceReadMetadata,
     ReferenceMetadata,
     CoreJson,
     SonicEntries,
@@ -53,14 +52,13 @@ pub enum Job {
 }
 
 /// In the order of [`Job`].
-const ALL: [Work; 21] = [
+const ALL: [Work; 20] = [
     ours::SCAN,
     ours::PARSE,
     ours::LOOK_UPS,
     ours::OPEN,
     reference::PARSE,
     reference::LOOK_UPS,
-    reference::READ_METADATA,
     reference::METADATA,
     core_json::SCAN,
     sonic::ENTRIES,

@@ -21,7 +21,7 @@ const NARROW: usize = 2;
 /// Prints the table.
 pub fn print(choice: &Choice) {
     let mut files = files::all();
-    files.retain(|(name, _)| choice.has(name));
+    files.retain(|(name, _)| choice.has(name) && name.ends_with(".offset"));
     if files.is_empty() {
         return;
     }
@@ -37,7 +37,8 @@ pub fn print(choice: &Choice) {
 fn cells(name: String, path: &Path, callgrind: bool) -> Vec<String> {
     let model = Model::read(path);
     let mut input = Input::new(&model);
-    let len = input.check();
+    input.check();
+    let len = input.file.len();
     let times = measure::times(&mut input, &work::ALL);
     let count = || measure::instructions(&["writes".as_ref(), path.as_os_str()], work::ALL.len());
     let counts = callgrind.then(count).flatten();
@@ -53,7 +54,5 @@ fn cells(name: String, path: &Path, callgrind: bool) -> Vec<String> {
 /// What callgrind runs.
 pub fn count(path: &Path) -> ExitCode {
     let model = Model::read(path);
-    let mut input = Input::new(&model);
-    input.check();
-    measure::count(&mut input, &work::ALL)
+    measure::count(&mut Input::new(&model), &work::ALL)
 }

@@ -4,22 +4,24 @@ use std::borrow::Cow;
 use std::hint::black_box;
 
 use reference::tensor::{Dtype as ReferenceDtype, View};
-use safetensors_core::WriteOptions;
+use safetensors_core::{Plan, WriteOptions};
 
 use super::input::{Input, Tensor};
 
 /// Ours, the reference's, and a copy of the file.
-pub const ALL: [fn(&mut Input<'_>); 3] = [ours, reference, copy];
+pub const ALL: [fn(&mut Input<'_>); 3] = [write, reference, copy];
 
-fn ours(input: &mut Input<'_>) {
-    black_box(write_into_buffer(input));
+/// From the tensors in the order that the program has them in.
+pub fn plan<'p>(input: &'p mut Input<'_>) -> Plan<'p> {
+    input.planned.copy_from_slice(black_box(&input.specs));
+    WriteOptions::new().plan(&mut input.planned, input.pairs.as_deref_mut()).unwrap()
 }
 
-/// How long the file is.
-pub fn write_into_buffer(input: &mut Input<'_>) -> usize {
-    input.planned.copy_from_slice(black_box(&input.specs));
-    let plan = WriteOptions::new().plan(&mut input.planned, input.pairs.as_deref_mut()).unwrap();
-    plan.write_into(&mut input.buffer).unwrap().len()
+pub fn write(input: &mut Input<'_>) {
+    // Moved out, as the plan borrows the input.
+    let mut buffer = std::mem::take(&mut input.buffer);
+    black_box(plan(input).write_into(&mut buffer).unwrap());
+    input.buffer = buffer;
 }
 
 fn reference(input: &mut Input<'_>) {

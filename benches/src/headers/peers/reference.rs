@@ -8,12 +8,11 @@ use reference::tensor::{Metadata, TensorInfo};
 use crate::headers::input::{Found, Input};
 use crate::headers::work::Work;
 
+/// Its `read_metadata` and a slice: it compares the length of the file with the header, so that it needs
+/// both.
 pub const PARSE: Work = Work { on_file: parse, on_head: head_metadata, found: Some(found) };
 pub const LOOK_UPS: Work =
     Work { on_file: look_ups, on_head: head_look_ups, found: Some(found_by_names) };
-/// It compares the length of the file with the header, so that it needs both.
-pub const READ_METADATA: Work =
-    Work { on_file: read_metadata, on_head: head_metadata, found: Some(found) };
 /// What it makes of a header alone, which its users have serde_json do.
 pub const METADATA: Work = Work::of_head(head_metadata, found);
 
@@ -26,10 +25,6 @@ fn look_ups(input: &mut Input<'_>) {
     for name in input.names {
         black_box(model.tensor(name).unwrap().data());
     }
-}
-
-fn read_metadata(input: &mut Input<'_>) {
-    black_box(SafeTensors::read_metadata(black_box(input.file)).unwrap());
 }
 
 fn metadata(input: &Input<'_>) -> Metadata {
