@@ -238,6 +238,7 @@ mod quantized;
 mod raw;
 mod safetensors;
 mod shape;
+mod siphash;
 mod slice;
 mod slot;
 mod slots;

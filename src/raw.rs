@@ -297,69 +297,45 @@ type DoubleWord = u128;
 #[cfg(not(target_pointer_width = "64"))]
 type DoubleWord = u64;
 
-/// A 32-bit hash of text that is given two words at a time: one of several, told apart by a seed.
-///
-/// Each step multiplies two words that depend on the text to twice their length and folds the halves,
-/// so that every bit of the text has its effect on every bit of the hash. The words themselves are
-/// folded in too, for one that was chosen to be zero hides the other in the product.
-///
-/// Seed 0 takes the least time, for names as they are. Who knows it can choose names of one hash: a
-/// second word that makes a factor of 1 cancels the first. The others multiply what they fold in, which
-/// leaves no factor that cancels, and each has factors of its own.
+/// A 32-bit hash of text that is given two words at a time.
 #[derive(Clone, Copy)]
-pub(crate) struct Hasher {
-    state: usize,
-    seed: u32,
-}
+pub(crate) struct Hasher(usize);
 
 impl Hasher {
-    /// Digits of π, odd, cut to the machine's word; each seed has two of them.
-    const FACTORS: [[usize; 2]; Self::SEEDS as usize] = [
-        [0x243f_6a88_85a3_08d3_u64 as usize, 0x1319_8a2e_0370_7345_u64 as usize],
-        [0xa409_3822_299f_31d1_u64 as usize, 0x082e_fa98_ec4e_6c89_u64 as usize],
-        [0x4528_21e6_38d0_1377_u64 as usize, 0xbe54_66cf_34e9_0c6d_u64 as usize],
-        [0xc0ac_29b7_c97c_50dd_u64 as usize, 0x3f84_d5b5_b547_0917_u64 as usize],
-    ];
+    /// Digits of π, odd, cut to the machine's word.
+    const FACTORS: [usize; 2] =
+        [0x243f_6a88_85a3_08d3_u64 as usize, 0x1319_8a2e_0370_7345_u64 as usize];
 
-    /// The seeds are less than this. Small machines have only the first.
-    pub(crate) const SEEDS: u32 = 4;
-
-    #[inline(always)]
-    pub(crate) const fn new(seed: u32) -> Self {
-        Self { state: 0, seed: if FAST { seed % Self::SEEDS } else { 0 } }
+    pub(crate) const fn new() -> Self {
+        Self(0)
     }
 
-    #[inline(always)]
-    const fn factors(self) -> [usize; 2] {
-        Self::FACTORS[self.seed as usize]
-    }
-
+    /// Multiplies two words that depend on the text to twice their length and folds the halves,
+    /// so that every bit of the text has its effect on every bit of the hash. The words themselves
+    /// are folded in too, for one that was chosen to be zero hides the other in the product.
     #[inline(always)]
     pub(crate) const fn add(self, first: usize, second: usize) -> Self {
-        let [f, g] = self.factors();
-        let (a, b) = (self.state ^ first ^ f, second ^ g);
+        let (a, b) = (self.0 ^ first ^ Self::FACTORS[0], second ^ Self::FACTORS[1]);
         let product = (a as DoubleWord).wrapping_mul(b as DoubleWord);
-        let (low, high) = (product as usize, (product >> usize::BITS) as usize);
-        let state = if self.seed == 0 {
-            high ^ low ^ a ^ b.rotate_left(usize::BITS / 2)
-        } else {
-            low.wrapping_add(a.wrapping_mul(f)) ^ high.wrapping_add(b.wrapping_mul(g))
-        };
-        Self { state, ..self }
+        Self(
+            (product >> usize::BITS) as usize
+                ^ product as usize
+                ^ a
+                ^ b.rotate_left(usize::BITS / 2),
+        )
     }
 
     /// Ends the text of `len` bytes: the words hold its last `len % (2 * WORD)`, zeros behind.
     #[inline(always)]
     pub(crate) const fn finish(self, first: usize, second: usize, len: usize) -> u32 {
-        let [f, _] = self.factors();
-        let hash = (self.add(first, second).state ^ len).wrapping_mul(f);
+        let hash = (self.add(first, second).0 ^ len).wrapping_mul(Self::FACTORS[0]);
         (hash >> (usize::BITS - 32)) as u32
     }
 
     /// The hash of `bytes`.
     #[inline(always)]
-    pub(crate) const fn hash(bytes: &[u8], seed: u32) -> u32 {
-        let mut hasher = Self::new(seed);
+    pub(crate) const fn hash(bytes: &[u8]) -> u32 {
+        let mut hasher = Self::new();
         let mut rest = bytes;
         while let Some((two, more)) = rest.split_first_chunk() {
             let (first, second) = words(two);

@@ -72,7 +72,7 @@ impl Slot {
         };
         let [a, b, c, _] = len.to_le_bytes();
         self.name_len = [a, b, c];
-        self.hash = text.hash(0);
+        self.hash = text.hash();
         self.bucket = 0;
     }
 

@@ -10,6 +10,7 @@ use super::quoted::Quoted;
 use super::quoted::Shown;
 use super::scan;
 use crate::raw::{self, FAST, Hasher, WORD};
+use crate::siphash::SipHasher;
 use crate::{Error, buffer};
 
 /// A string of the header: the name of a tensor, a metadata key or a metadata value. A `str` can be
@@ -162,24 +163,21 @@ impl<'data> Text<'data> {
         }
     }
 
-    /// The hash of the unescaped text, of those that [`Hasher`] has.
+    /// The hash of the unescaped text.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    pub(crate) const fn hash(&self, seed: u32) -> u32 {
+    pub(crate) const fn hash(&self) -> u32 {
         match self.as_plain() {
-            Some(plain) if FAST && seed == 0 => Hasher::hash(plain, 0),
-            _ => self.hash_bytes(seed),
+            Some(plain) if FAST => Hasher::hash(plain),
+            _ => self.hash_bytes(),
         }
     }
 
     #[cfg_attr(target_pointer_width = "64", cold)]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-    const fn hash_bytes(&self, seed: u32) -> u32 {
-        if FAST && let Some(plain) = self.as_plain() {
-            return Hasher::hash(plain, seed);
-        }
+    const fn hash_bytes(&self) -> u32 {
         let mut bytes = self.bytes();
-        let mut hasher = Hasher::new(seed);
+        let mut hasher = Hasher::new();
         let mut len: usize = 0;
         loop {
             let (first, more) = bytes.next_word();
@@ -189,6 +187,25 @@ impl<'data> Text<'data> {
                 return hasher.finish(first, second, len);
             }
             hasher = hasher.add(first, second);
+        }
+    }
+
+    /// The [SipHash](SipHasher) of the unescaped text, on machines whose words are as long as it takes.
+    pub(crate) const fn hash_with(&self, key: u32) -> u32 {
+        let key = [raw::wide32(key), 0];
+        if let Some(plain) = self.as_plain() {
+            return raw::low_bits(SipHasher::hash(plain, key));
+        }
+        let mut bytes = self.bytes();
+        let mut hasher = SipHasher::new(key);
+        let mut len: usize = 0;
+        loop {
+            let (word, more) = bytes.next_word();
+            len = len.wrapping_add(more);
+            if more < WORD {
+                return raw::low_bits(hasher.finish(raw::wide(word), raw::wide(len)));
+            }
+            hasher = hasher.add(raw::wide(word));
         }
     }
 

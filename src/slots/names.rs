@@ -6,12 +6,14 @@
 //! numbers of a chain descend, which ends a walk through slots that are not what they should be.
 //!
 //! Names that were chosen to share a chain would make it long. When the steps through all chains are
-//! more than a few for each name, all are hashed again in [another way](Hasher). Should that happen
-//! with each of them, and always on small machines, the slots' numbers are sorted by hash and name
+//! more than a few for each name, all names are hashed again by SipHash, whose key is a hash of the whole
+//! header: to choose names for it takes a header that has the key already. Should that take too many
+//! steps as well, and always on small machines, the slots' numbers are sorted by hash and name
 //! instead, and stand in [`Slot::item`] of slot 0, slot 1 and so on; then a look-up is a binary search.
 //! So the time is never quadratic.
 //!
-//! Slot 0 is the head of no chain: its [`Slot::bucket`] says how many slots are in use, and how.
+//! Slots 0 and 1 are the heads of no chain: [`Slot::bucket`] of the one says how many slots are in use and
+//! how names are found, that of the other is the key.
 
 use core::cmp::Ordering;
 
@@ -20,85 +22,95 @@ use super::heap::{self, By};
 use crate::Slot;
 use crate::header::scan::tri;
 use crate::header::text::Text;
-use crate::raw::{self, FAST, Hasher};
+use crate::raw::{self, FAST};
+use crate::siphash::SipHasher;
 
 /// How names are found.
 #[derive(Clone, Copy)]
 struct Way {
     /// By chains, or sorted.
     chained: bool,
-    /// Which hash.
-    seed: u32,
+    /// Hashed by SipHash with this key.
+    key: Option<u32>,
 }
 
 impl Way {
-    /// That which is tried first.
-    const FIRST: Self = Self { chained: true, seed: 0 };
+    /// What small machines have.
+    const SORTED: Self = Self { chained: false, key: None };
 
-    /// The header has fewer tensors than this, as each takes 50 bytes of 2³².
-    const NUMBERS: u32 = 1 << 27;
+    /// Stand above the number of slots, which is less, as each takes 50 bytes of a header of 2³² at most.
+    const CHAINED: u32 = 1 << 31;
+    const KEYED: u32 = 1 << 30;
 
     /// That of `slots`, which are all in use.
     #[inline(always)]
     const fn of(slots: &[Slot]) -> Self {
         if !FAST {
-            return Self { chained: false, seed: 0 };
+            return Self::SORTED;
         }
-        let way = at(slots, 0).bucket / Self::NUMBERS;
-        Self { chained: way % 2 == 1, seed: way / 2 }
+        let way = at(slots, 0).bucket;
+        let key = if way & Self::KEYED != 0 { Some(at(slots, 1).bucket) } else { None };
+        Self { chained: way & Self::CHAINED != 0, key }
     }
 
     const fn set(self, slots: &mut [Slot]) {
-        let way = if !FAST { 0 } else { self.seed * 2 + if self.chained { 1 } else { 0 } };
-        set_bucket(slots, 0, (way * Self::NUMBERS) | raw::position(slots.len()));
+        let mut way = raw::position(slots.len());
+        if FAST && self.chained {
+            way |= Self::CHAINED;
+        }
+        if FAST && let Some(key) = self.key {
+            way |= Self::KEYED;
+            set_bucket(slots, 1, key);
+        }
+        set_bucket(slots, 0, way);
     }
 }
 
 /// How many of `slots` are in use, of which the first is asked.
 pub(crate) const fn used(slots: &[Slot]) -> usize {
     let used = at(slots, 0).bucket;
-    let used = raw::index(if FAST { used % Way::NUMBERS } else { used });
+    let used = raw::index(if FAST { used & !(Way::CHAINED | Way::KEYED) } else { used });
     if used < slots.len() { used } else { slots.len() }
 }
 
 /// Builds the index by name; an error says where two equal names stand.
 pub(super) const fn build(bytes: &[u8], slots: &mut [Slot]) -> Result<(), (u32, u32)> {
-    build_from(bytes, slots, Way::FIRST)
-}
-
-/// [`build`] from one way on, whose hash the slots have.
-#[inline(always)]
-const fn build_from(bytes: &[u8], slots: &mut [Slot], mut way: Way) -> Result<(), (u32, u32)> {
     if slots.is_empty() {
         return Ok(());
     }
-    while FAST && way.chained && slots.len() > 1 {
+    let mut way = Way { chained: slots.len() > 2, key: None };
+    if FAST && way.chained {
         if tri!(chain(bytes, slots)) {
             way.set(slots);
             return Ok(());
         }
-        if way.seed + 1 == Hasher::SEEDS {
-            break;
+        let key = raw::low_bits(SipHasher::hash(bytes, [0, 0]));
+        hash_with(bytes, slots, key);
+        way.key = Some(key);
+        if tri!(chain(bytes, slots)) {
+            way.set(slots);
+            return Ok(());
         }
-        way.seed += 1;
-        hash_again(bytes, slots, way.seed);
     }
-    sort(bytes, slots, way.seed)
+    sort(bytes, slots, way)
 }
 
-/// The slot, other than slot 0, that has the head of a hash's chain: the hash as a fraction of 2³²,
+/// The slot, other than 0 and 1, that has the head of a hash's chain: the hash as a fraction of 2³²,
 /// times their number.
 #[inline(always)]
 const fn bucket(hash: u32, slots: usize) -> usize {
-    let scaled = (raw::wide32(hash) * raw::wide(slots.saturating_sub(1))) >> 32;
+    let scaled = (raw::wide32(hash) * raw::wide(slots.saturating_sub(2))) >> 32;
     match raw::size(scaled) {
-        Some(bucket) => bucket + 1,
+        Some(bucket) => bucket + 2,
         None => 0,
     }
 }
 
 /// As many steps through chains each slot may take when all are chained; half a step is what to expect.
 const STEPS: usize = 4;
+
+/// As many steps a comparison of names counts, which is seldom in vain: only for those of one hash.
+const COMPARISON: usize = 64;
 
 /// Puts each slot into its chain, whose heads are all 0; `false` if that takes too many steps. An error
 /// says where two equal names stand.
@@ -114,13 +126,17 @@ const fn chain(bytes: &[u8], slots: &mut [Slot]) -> Result<bool, (u32, u32)> {
         set_bucket(slots, bucket, raw::position(i + 1));
         while next > 0 {
             let other = at(slots, raw::index(next - 1));
-            if other.hash == hash && compare(bytes, at(slots, i), other).is_eq() {
-                return Err((name, other.name));
+            let mut step = 1;
+            if other.hash == hash {
+                if compare(bytes, at(slots, i), other).is_eq() {
+                    return Err((name, other.name));
+                }
+                step = COMPARISON;
             }
-            if steps == 0 {
+            if steps < step {
                 return Ok(false);
             }
-            steps -= 1;
+            steps -= step;
             next = other.item;
         }
         i += 1;
@@ -128,12 +144,12 @@ const fn chain(bytes: &[u8], slots: &mut [Slot]) -> Result<bool, (u32, u32)> {
     Ok(true)
 }
 
-/// Takes the names' hashes of another seed, and empties the chains.
+/// Hashes the names with `key`, and empties the chains.
 #[cold]
-const fn hash_again(bytes: &[u8], slots: &mut [Slot], seed: u32) {
+const fn hash_with(bytes: &[u8], slots: &mut [Slot], key: u32) {
     let mut rest = slots;
     while let Some((slot, others)) = rest.split_first_mut() {
-        slot.hash = slot.name(bytes).hash(seed);
+        slot.hash = slot.name(bytes).hash_with(key);
         slot.bucket = 0;
         rest = others;
     }
@@ -142,7 +158,7 @@ const fn hash_again(bytes: &[u8], slots: &mut [Slot], seed: u32) {
 /// Sorts the slots' numbers by hash and name; an error says where two equal names stand.
 #[cfg_attr(target_pointer_width = "64", cold)]
 #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
-const fn sort(bytes: &[u8], slots: &mut [Slot], seed: u32) -> Result<(), (u32, u32)> {
+const fn sort(bytes: &[u8], slots: &mut [Slot], way: Way) -> Result<(), (u32, u32)> {
     let len = slots.len();
     let mut i = 0;
     while i < len {
@@ -158,7 +174,7 @@ const fn sort(bytes: &[u8], slots: &mut [Slot], seed: u32) -> Result<(), (u32, u
         }
         i += 1;
     }
-    Way { chained: false, seed }.set(slots);
+    Way { chained: false, ..way }.set(slots);
     Ok(())
 }
 
@@ -205,7 +221,11 @@ pub(crate) const fn find<'slots>(
     name: &str,
 ) -> Option<&'slots Slot> {
     let way = Way::of(slots);
-    let hash = Text::new(name.as_bytes(), false).hash(way.seed);
+    let text = Text::new(name.as_bytes(), false);
+    let hash = match way.key {
+        Some(key) if FAST => text.hash_with(key),
+        _ => text.hash(),
+    };
     if !way.chained {
         return search(bytes, slots, name, hash);
     }
@@ -300,30 +320,39 @@ mod tests {
         }
     }
 
-    /// Slots as a walk leaves them, but for the hash.
-    fn slots_for(way: Way, names: &[String]) -> (Vec<u8>, Vec<Slot>) {
+    /// Slots in which names are to be found in this way.
+    #[allow(clippy::type_complexity)]
+    fn build_with(way: Way, names: &[String]) -> (Vec<u8>, Vec<Slot>, Result<(), (u32, u32)>) {
         let (bytes, mut slots) = slots_of(names);
-        if way.seed > 0 {
-            hash_again(&bytes, &mut slots, way.seed);
+        if let Some(key) = way.key {
+            hash_with(&bytes, &mut slots, key);
         }
-        (bytes, slots)
+        let built = match way.chained {
+            true => chain(&bytes, &mut slots).map(|chained| {
+                assert!(chained);
+                way.set(&mut slots);
+            }),
+            false => sort(&bytes, &mut slots, way),
+        };
+        (bytes, slots, built)
     }
 
-    /// Every way there is, from the first to the last.
+    /// Every way there is.
     fn ways() -> impl Iterator<Item = Way> {
-        let chained = (0..Hasher::SEEDS).map(|seed| Way { chained: true, seed });
-        chained.chain([Way { chained: false, seed: Hasher::SEEDS - 1 }])
+        let keys = [None, Some(0), Some(0x0123_4567)];
+        let ways =
+            keys.into_iter().flat_map(|key| [false, true].map(|chained| Way { chained, key }));
+        ways.filter(|way| FAST || !way.chained && way.key.is_none())
     }
 
     #[test]
     fn every_way_finds_every_name() {
         for way in ways() {
-            for count in [1, 2, 3, 10, 500] {
+            for count in [3, 4, 10, 500] {
                 let names = names(count);
-                let (bytes, mut slots) = slots_for(way, &names);
-                assert_eq!(build_from(&bytes, &mut slots, way), Ok(()));
-                let chained = Way::of(&slots).chained;
-                assert_eq!(chained, FAST && count > 1 && way.chained);
+                let (bytes, slots, built) = build_with(way, &names);
+                assert_eq!(built, Ok(()));
+                assert_eq!((Way::of(&slots).chained, Way::of(&slots).key), (way.chained, way.key));
                 assert_found(&bytes, &slots, &names);
             }
         }
@@ -335,31 +364,41 @@ mod tests {
             for (first, second) in [(0, 1), (3, 8), (98, 99), (0, 99)] {
                 let mut names = names(100);
                 names[second] = names[first].clone();
-                let (bytes, mut slots) = slots_for(way, &names);
-                let places = (slots[first].name, slots[second].name);
-                let (a, b) = build_from(&bytes, &mut slots, way).err().unwrap_or_default();
-                assert_eq!((a.min(b), a.max(b)), places);
+                let (_, slots, built) = build_with(way, &names);
+                let (a, b) = built.err().unwrap_or_default();
+                assert_eq!((a.min(b), a.max(b)), (slots[first].name, slots[second].name));
             }
         }
     }
 
-    /// Names that were chosen to have one chain are hashed again, with as many seeds as they were
-    /// chosen for.
     #[test]
-    fn a_long_chain_is_left_for_another_hash() {
-        const COUNT: usize = 60;
-        for seeds in 1..3 {
-            let one_chain = |name: &String| {
-                let text = Text::new(name.as_bytes(), false);
-                (0..seeds).all(|seed| bucket(text.hash(seed), COUNT) == 7)
-            };
-            let names = (0..).map(|i| format!("{i}")).filter(one_chain).take(COUNT);
-            let names: Vec<_> = names.collect();
+    fn few_names() {
+        for count in 1..5 {
+            let names = names(count);
             let (bytes, mut slots) = slots_of(&names);
             assert_eq!(build(&bytes, &mut slots), Ok(()));
-            let way = Way::of(&slots);
-            assert_eq!((way.chained, way.seed), if FAST { (true, seeds) } else { (false, 0) });
+            assert_eq!(Way::of(&slots).chained, FAST && count > 2);
             assert_found(&bytes, &slots, &names);
         }
+    }
+
+    /// Names that were chosen to have one chain are hashed with a key, which depends on the header.
+    #[test]
+    fn a_long_chain_is_left_for_a_hash_with_a_key() {
+        const COUNT: usize = 60;
+        let one_chain = |name: &String| {
+            let text = Text::new(name.as_bytes(), false);
+            bucket(text.hash(), COUNT) == 7
+        };
+        let names: Vec<_> = (0..).map(|i| format!("{i}")).filter(one_chain).take(COUNT).collect();
+        let (bytes, mut slots) = slots_of(&names);
+        assert_eq!(build(&bytes, &mut slots), Ok(()));
+        let way = Way::of(&slots);
+        assert_eq!((way.chained, way.key.is_some()), (FAST, FAST));
+        assert_found(&bytes, &slots, &names);
+        let (mut other, mut others) = slots_of(&names);
+        other.push(b' ');
+        assert_eq!(build(&other, &mut others), Ok(()));
+        assert_eq!(FAST, Way::of(&others).key != way.key);
     }
 }
