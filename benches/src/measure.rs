@@ -5,7 +5,11 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+/// An odd number, for the median.
 const ROUNDS: usize = 7;
+/// What takes longer has fewer: so many where a round of all takes as long as this.
+const LONG_ROUNDS: [(Duration, usize); 2] =
+    [(Duration::from_secs(5), 1), (Duration::from_millis(500), 3)];
 /// The least that one measurement takes, so that neither the clock's grain nor a short interruption
 /// shows.
 const LEAST: Duration = Duration::from_millis(5);
@@ -13,24 +17,29 @@ const LEAST: Duration = Duration::from_millis(5);
 /// The median time of each piece of work, in seconds. All take turns in every round, so that a
 /// machine that changes its speed changes it for all.
 pub fn times<T, W: Fn(&mut T)>(input: &mut T, works: &[W]) -> Vec<f64> {
+    let mut round = Duration::ZERO;
     let repeats = works.iter().map(|work| {
         let mut repeats = 1;
-        run(work, input, 1);
-        while run(work, input, repeats) < LEAST {
+        let mut time = run(work, input, 1);
+        while time < LEAST {
             repeats *= 2;
+            time = run(work, input, repeats);
         }
+        round += time;
         repeats
     });
     let repeats: Vec<u32> = repeats.collect();
-    let mut times = vec![Vec::with_capacity(ROUNDS); works.len()];
-    for _ in 0..ROUNDS {
+    let long = LONG_ROUNDS.iter().find(|(time, _)| round >= *time);
+    let rounds = long.map_or(ROUNDS, |(_, rounds)| *rounds);
+    let mut times = vec![Vec::with_capacity(rounds); works.len()];
+    for _ in 0..rounds {
         for ((times, repeats), work) in times.iter_mut().zip(&repeats).zip(works) {
             times.push(run(work, input, *repeats).as_secs_f64() / f64::from(*repeats));
         }
     }
     let median = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
+        times[rounds / 2]
     };
     times.into_iter().map(median).collect()
 }

@@ -20,6 +20,19 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
+    /// A header without its file.
+    pub fn of_head(head: &'a [u8], names: &'a [String], slots: &'a mut [Slot]) -> Self {
+        Self {
+            file: head,
+            head,
+            names,
+            slots,
+            scratch: Vec::new(),
+            simd_json: Default::default(),
+            cpp: None,
+        }
+    }
+
     pub fn json(&self) -> &'a [u8] {
         &self.head[8..]
     }

@@ -1,11 +1,11 @@
 //! How fast headers are read, by this crate and by others.
 
 pub mod files;
-mod input;
+pub mod input;
 mod line;
 mod peers;
 mod table;
-mod work;
+pub mod work;
 
 use crate::Choice;
 use line::Line;
