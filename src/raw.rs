@@ -31,15 +31,6 @@ pub(crate) const fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u
     }
 }
 
-/// The word that begins at `at`, its first byte the least significant.
-#[inline(always)]
-pub(crate) const fn word(bytes: &[u8], at: usize) -> Option<usize> {
-    match chunk(bytes, at) {
-        Some(chunk) => Some(usize::from_le_bytes(*chunk)),
-        None => None,
-    }
-}
-
 /// The two words that begin at `at`.
 #[inline(always)]
 pub(crate) const fn two_words(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
@@ -263,21 +254,27 @@ const fn same_at<const N: usize>(a: &[u8], b: &[u8], at: usize) -> bool {
 
 /// Compares as `[u8]` does.
 pub(crate) const fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let mut i = 0;
-    while FAST && let (Some(x), Some(y)) = (word(a, i), word(b, i)) {
+    let (mut rest_a, mut rest_b) = (a, b);
+    while FAST
+        && let Some((x, more_a)) = rest_a.split_first_chunk()
+        && let Some((y, more_b)) = rest_b.split_first_chunk()
+    {
+        let (x, y) = (u64::from_be_bytes(*x), u64::from_be_bytes(*y));
         if x != y {
-            break;
+            return order(x, y);
         }
-        i += WORD;
+        (rest_a, rest_b) = (more_a, more_b);
     }
     loop {
-        if i >= a.len() || i >= b.len() {
-            return order(a.len() as u64, b.len() as u64);
+        match (rest_a, rest_b) {
+            ([x, more_a @ ..], [y, more_b @ ..]) => {
+                if *x != *y {
+                    return order(*x as u64, *y as u64);
+                }
+                (rest_a, rest_b) = (more_a, more_b);
+            }
+            _ => return order(rest_a.len() as u64, rest_b.len() as u64),
         }
-        if a[i] != b[i] {
-            return order(a[i] as u64, b[i] as u64);
-        }
-        i += 1;
     }
 }
 

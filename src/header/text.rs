@@ -140,9 +140,6 @@ impl<'data> Text<'data> {
     /// Orders by the bytes of the unescaped text, as `str` does.
     pub(crate) const fn compare(&self, other: &Text<'_>) -> Ordering {
         if FAST && !self.escaped && !other.escaped {
-            if raw::equal(self.raw, other.raw) {
-                return Ordering::Equal;
-            }
             return raw::compare(self.raw, other.raw);
         }
         let (mut a, mut b) = (self.bytes(), other.bytes());

@@ -2,8 +2,14 @@
 
 use core::cmp::Ordering;
 
-/// Sorts by `compare`: a heapsort, which has no bad case.
+use crate::raw::FAST;
+
+/// Sorts by `compare`, which orders all items: on small machines a heapsort, which has no bad case and
+/// takes little code.
 pub(super) fn sort<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    if FAST {
+        return items.sort_unstable_by(compare);
+    }
     let mut len = items.len();
     let mut root = len >> 1;
     loop {

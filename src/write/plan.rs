@@ -158,7 +158,9 @@ impl WriteOptions {
         if self.keep_order {
             order::sort(tensors, |a, b| a.number.cmp(&b.number));
         } else {
-            order::sort(tensors, |a, b| b.dtype().cmp(&a.dtype()).then_with(|| by_name(a, b)));
+            // Where a name stands among all is known by now, and nothing has its place yet.
+            tensors.iter_mut().zip(0..).for_each(|(tensor, rank)| tensor.begin = rank);
+            order::sort(tensors, |a, b| b.dtype().cmp(&a.dtype()).then(a.begin.cmp(&b.begin)));
         }
         let mut offset: u64 = 0;
         for tensor in tensors {
