@@ -12,3 +12,8 @@ pub mod numbers {}
 
 #[doc = include_str!("safety.md")]
 pub mod safety {}
+
+#[doc = include_str!("speed.md")]
+///
+#[doc = include_str!("growth.svg")]
+pub mod speed {}

@@ -398,11 +398,6 @@ impl Nesting {
 pub(crate) const fn unescape(text: &[u8]) -> (char, &[u8]) {
     let mut cursor = Cursor::new(text, 2);
     let character = match raw::byte(text, 1) {
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'n' => '\n',
-        b'r' => '\r',
-        b't' => '\t',
         b'u' => {
             let mut code = match cursor.hex4() {
                 Ok(unit) => unit,
@@ -421,8 +416,21 @@ pub(crate) const fn unescape(text: &[u8]) -> (char, &[u8]) {
                 None => char::REPLACEMENT_CHARACTER,
             }
         }
-        // The quote, the slash and the backslash stand for themselves.
-        byte => raw::ascii(byte),
+        byte => raw::ascii(unescape_short(byte)),
     };
     (character, raw::range(text, cursor.at, text.len()))
+}
+
+/// The byte that a backslash and this one, which is no `u`, stand for.
+#[inline(always)]
+pub(crate) const fn unescape_short(byte: u8) -> u8 {
+    match byte {
+        b'b' => 0x8,
+        b'f' => 0xc,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        // The quote, the slash and the backslash stand for themselves.
+        byte => byte,
+    }
 }

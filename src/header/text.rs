@@ -233,6 +233,13 @@ impl Bytes<'_> {
             self.rest = rest;
             return Some(*first);
         }
+        if FAST
+            && let [_, second, rest @ ..] = self.rest
+            && *second != b'u'
+        {
+            self.rest = rest;
+            return Some(scan::unescape_short(*second));
+        }
         let (character, rest) = scan::unescape(self.rest);
         self.rest = rest;
         self.code = raw::code(character);
