@@ -99,6 +99,17 @@ pub(crate) const fn special_bytes(word: usize) -> usize {
     (quote | backslash | control) & !word & HIGH
 }
 
+/// How many bytes stand before the first that is [special](special_bytes).
+#[cold]
+#[inline(never)]
+pub(crate) const fn plain_bytes(bytes: &[u8; 2 * WORD]) -> usize {
+    let (first, second) = words(bytes);
+    match special_bytes(first) {
+        0 => WORD + (special_bytes(second).trailing_zeros() / 8) as usize,
+        special => (special.trailing_zeros() / 8) as usize,
+    }
+}
+
 /// How many bytes stand before the first that is [special](special_bytes), a space or an exclamation
 /// mark, of which names are seldom made: that is found with less.
 #[inline(always)]
@@ -111,9 +122,8 @@ pub(crate) const fn harmless_bytes(bytes: &[u8; 2 * WORD]) -> usize {
     const fn marks(word: usize) -> usize {
         (word.wrapping_sub(HASHES) | (word ^ BACKSLASHES).wrapping_sub(ONES)) & !word
     }
-    let (Some(first), Some(second)) = (bytes.first_chunk(), bytes.last_chunk()) else { return 0 };
-    let first = marks(usize::from_le_bytes(*first));
-    let second = marks(usize::from_le_bytes(*second));
+    let (first, second) = words(bytes);
+    let (first, second) = (marks(first), marks(second));
     if (first | second) & HIGH == 0 {
         return 2 * WORD;
     }
