@@ -150,7 +150,7 @@ fn one_hash_escaped(len: usize) -> Vec<u8> {
     fill(len, |head, _| add(head, &escape_lines(&names.next().unwrap())))
 }
 
-/// What is left to an insertion sort, in the order that is worst for it.
+/// Too few names of each hash for a chain to be long, but all of them to be compared.
 fn eight_of_each_hash(len: usize) -> Vec<u8> {
     let mut names = Names::of_one_hash(&long_start());
     let mut eight = Vec::new();
